@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Which plan for which forecast (see choose.h for the rules).
+ * Selects the plan for a forecast (see choose.h for the rules).
  */
 #include "choose/choose.h"
 

@@ -1,31 +1,31 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The module choose: which plan for which forecast. PURE: no Open MPI, no MPI, no threads, no
+ * The module choose: selects the plan for a forecast. PURE: no Open MPI, no MPI, no threads, no
  * clock.
  *
- * What: from a forecast (equal on all ranks), a config (equal, too) and the state that this
- * stream's earlier forecasts left, the choice for the calls that use the forecast, and the plan
- * that goes with it. Integers only; a deterministic function of its arguments, because every node's
- * leader computes it alone and all must come to the same answer. Its entry is clv_choose_node_plan
- * (choose_node_plan.h): (config, key, forecast, state) -> node plan, for each of the keys that
- * share the forecast (choose_keys.h). Component, simulation and bench_decide all run this module,
- * no rule of their own. Not: whether a call is eligible at all, and how a plan is run.
+ * What: takes a forecast and a config (both equal on all ranks) and the state left by this stream's
+ * earlier forecasts; returns the choice for the calls that use the forecast, and its plan. Integers
+ * only, and a deterministic function of its arguments, because every node's leader computes it
+ * alone and all must agree. Its entry is clv_choose_node_plan (choose_node_plan.h): (config, key,
+ * forecast, state) -> node plan, for each of the keys that share the forecast (choose_keys.h). The
+ * component, the simulation and bench_decide all run this module and add no rule. Not: whether a
+ * call is eligible at all, and how a plan is run.
  *
  * The rules (docs/design/choice.md):
  *   1. begin: calls without a forecast run the best plan that needs no forecast, by the model
  * against the previous reduce;
  *   2. predict: every candidate plan is made for the clipped arrivals and its end estimated;
- *   3. correct: each choice's estimate is multiplied by what its measured calls took against
- *      their estimates, so that a model that flatters a plan is found out;
+ *   3. correct: each choice's estimate is multiplied by the ratio of its measured calls to their
+ *      estimates, which corrects a model that flatters a plan;
  *   4. choose the least, but leave the previous reduce only for a clear gain, and a running
  *      choice only for a clear gain;
- *   5. guard: no plan is a candidate whose replay with equal arrivals ends later than the best such
- *      replay by more than a share (choose_guard.h): wrong predictions cost no more than that;
- *   6. judge: once a block of calls has told the program's iteration time under what runs, nothing
- * else is taken for good but by the iteration time of blocks of its own, tried at a bounded rate
- *   (choose_try.h);
- *   7. decoupled: where ranks do not wait for each other's results, orders that follow the arrivals
- * are expected to cost what the ranks have gained by being apart.
+ *   5. guard: a plan whose replay with equal arrivals ends more than a share later than the best
+ *      such replay is no candidate (choose_guard.h): this bounds the cost of wrong predictions;
+ *   6. judge: once a block of calls has measured the program's iteration time under the current
+ *      choice, another choice replaces it only by the iteration time of its own blocks, in trials
+ *      at a bounded rate (choose_try.h);
+ *   7. decoupled: if ranks do not wait for each other's results, orders that follow the arrivals
+ *      are charged with the distance that the ranks would lose.
  *
  * Plans are made for arrivals in whole round lengths, counted from the first, with or without a
  * cache: so a plan is a function of the forecast alone, whatever a node's cache holds.
@@ -60,8 +60,8 @@
 /* Ranks times segments of the largest plan: bounds plan time and the node's table. */
 #define CLV_CHOOSE_MAX_CELLS 65536
 
-/* What all ranks of a communicator agree on, once: the rank-equal parameters, one field per row, by
- * their names; and what was found out about the communicator. */
+/* The config that all ranks of a communicator agree on once: the rank-equal parameters, one field
+ * per row, by name; and the measured facts of the communicator. */
 typedef struct clv_choose_config {
 #define CLV_CONFIG_FIELD(kind, name, values, preset, min, max, unit, level, ranks, meaning)        \
     CLV_IF_EQUAL(ranks, int32_t name;)
@@ -80,8 +80,8 @@ const char *clv_equal_name(clv_equal_t parameter);
 /* The value as the user would write it. */
 void clv_equal_print(char *text, size_t size, clv_equal_t parameter, int32_t value);
 
-/* Of a collective: the algorithm the user wants for it, or CLV_ALGORITHM_AUTO, and its smallest
- * vector that is predicted and planned. Here, since every call asks. */
+/* The algorithm that the user forces for a collective, or CLV_ALGORITHM_AUTO; and its smallest
+ * vector that clv predicts and plans. Inline, because every call asks. */
 #define CLV_ALGORITHM_CASE(to, code, name, mpi, goal, root, op, counts, result, bytes, least)      \
     case CLV_COLLECTIVE_##code:                                                                    \
         return config->name##_algorithm;
@@ -118,23 +118,21 @@ typedef struct clv_choose_decision {
     int32_t n_segments;
     int32_t announced;    /* the forecast came from hints */
     int32_t is_far_late;  /* of the plan's instance, see schedule/schedule.h */
-    int32_t is_blind;     /* there was no forecast: what is predicted below is for equal arrivals */
-    int32_t is_decoupled; /* ranks were seen not to wait for results; no plan depends on it */
+    int32_t is_blind;     /* there was no forecast: the predictions below assume equal arrivals */
+    int32_t is_decoupled; /* ranks did not wait for results; no plan depends on it */
     int64_t round_ns;
     int64_t sigma_ns;
     int64_t predicted_after_ns;
     int64_t predicted_in_mpi_ns;
 } clv_choose_decision_t;
 
-/* So many times in a row the last rank must have been predicted to be trusted. */
-
 /* Bounds of a communicator's plan cache. */
 #define CLV_CHOOSE_CACHE_PLANS 64
 #define CLV_CHOOSE_CACHE_BYTES (INT64_C(8) << 20)
 
 #define CLV_CHOOSE_RING             4 /* decisions: a call is measured two forecasts later ... */
-#define CLV_CHOOSE_UNMEASURED_CALLS (CLV_CHOOSE_RING - 1) /* ... so many others run before */
-#define CLV_CHOOSE_BLOCKS           3 /* an iteration time is the middle one of so many */
+#define CLV_CHOOSE_UNMEASURED_CALLS (CLV_CHOOSE_RING - 1) /* ... after this many others ran */
+#define CLV_CHOOSE_BLOCKS           3 /* an iteration time is the median of this many */
 
 typedef struct clv_choose_score {
     int64_t n_measured;
@@ -144,7 +142,7 @@ typedef struct clv_choose_score {
     int64_t idle_forecasts;  /* since it was last measured */
 } clv_choose_score_t;
 
-/* Calls on end that ran one algorithm, and what they took by the objective
+/* Consecutive calls that ran one algorithm, and their time by the objective
  * (choose_iterations.h). */
 typedef struct clv_choose_block {
     int32_t algorithm;
@@ -168,17 +166,17 @@ typedef struct clv_choose_back_off {
 typedef struct clv_choose_trial {
     int32_t is_on;
     int32_t algorithm;
-    int32_t needed_permille; /* of the time before: an iteration of at most so long wins it */
+    int32_t needed_permille; /* of the time before: the longest iteration that wins the trial */
     int32_t was_decoupled;   /* ranks were seen decoupled while it was on */
     clv_choose_blocks_t blocks;
     int32_t n_forecasts;      /* since it began */
     int64_t expected_loss_ns; /* a call */
-    int64_t loss_ns;          /* so far, also what calls lose that were under way when it ended */
-    int64_t budget_ns;        /* what trying may still lose */
-    int64_t regret_ns;        /* what it has lost */
+    int64_t loss_ns;          /* so far; includes losses of calls under way when it ended */
+    int64_t budget_ns;        /* loss that trials may still cost */
+    int64_t regret_ns;        /* loss of trials so far */
 } clv_choose_trial_t;
 
-/* What was measured of the choice against the function before us (choose_gain.h), ns. */
+/* Measured gain of the choice over the previous function (choose_gain.h), ns. */
 typedef struct clv_choose_gains {
     int64_t took_ns;         /* time under what ran ... */
     int64_t would_ns;        /* ... that would have been this under that function */
@@ -201,30 +199,30 @@ typedef struct clv_choose_gain {
 
 /* What a stream's record sets say about the program's iteration time; shared by its plan keys. */
 typedef struct clv_choose_iterations {
-    int64_t version; /* of the newest forecast: one that is left out ran who knows what */
+    int64_t version; /* of the newest forecast; a skipped version ran an unknown choice */
     int64_t call;    /* of its record set */
     int64_t last_arrival_ns;
     int64_t computing_ns;       /* of the slowest rank, moving average; 0: unknown */
     int64_t usual_ns;           /* of a call and what is before it, whatever runs, moving average */
-    int32_t n_pauses;           /* so many newest record sets came after a pause of the program */
-    int64_t decoupled_sets;     /* for so many record sets to come ranks are said to be decoupled */
-    int32_t has_been_decoupled; /* they were seen to since the program is what it is */
+    int32_t n_pauses;           /* newest record sets after a pause of the program */
+    int64_t decoupled_sets;     /* coming record sets for which ranks count as decoupled */
+    int32_t has_been_decoupled; /* at any time since the program last changed */
     clv_choose_block_t block;   /* being measured */
-    int32_t incumbent;          /* the algorithm that runs unless one is tried */
-    int32_t n_odd;              /* its newest blocks on end that are unlike those before */
+    int32_t incumbent;          /* the algorithm that runs outside trials */
+    int32_t n_odd;              /* its newest blocks in a row unlike those before */
     clv_choose_blocks_t blocks; /* of it */
     clv_choose_back_off_t back_off[CLV_N_ALGORITHMS];
     clv_choose_trial_t trial;
     clv_choose_gain_t gain;
 } clv_choose_iterations_t;
 
-/* What is remembered of a plan key between forecasts; all zero at first. */
+/* State of a plan key between forecasts; all zero at first. */
 typedef struct clv_choose_state {
     int32_t running; /* a clv_algorithm_t */
     clv_choose_score_t score[CLV_N_ALGORITHMS];
     clv_choose_decision_t made[CLV_CHOOSE_RING]; /* by forecast version */
     int64_t last_gap_ns; /* from the last but one to the last arrival of the newest forecast */
-    int32_t last_right;  /* judged forecasts in a row whose last rank surely was the last */
+    int32_t last_right;  /* checked forecasts in a row whose last rank certainly was the last */
     clv_choose_iterations_t iterations;
     int64_t balanced_bytes; /* for vectors of this length ... */
     clv_choose_decision_t
@@ -237,31 +235,32 @@ typedef struct clv_choose_state {
 /* Decides; clv_choose_plan or clv_choose_cached_plan then gives the plan. plans keeps the
  * candidates' plans for later forecasts (NULL: none is kept); it changes the time, never the
  * answer. A plan that cannot be made for a reason equal on all ranks (a limit) is no candidate. The
- * only failure is CLV_NO_MEMORY, which is this process's own: the caller must report it and must
- * not go another way alone. */
+ * only failure is CLV_NO_MEMORY, of this process alone: the caller must report it and must not run
+ * another choice alone. */
 clv_status_t clv_choose(const clv_choose_config_t *config, const clv_pap_stream_key_t *key,
                         const clv_pap_forecast_t *forecast, clv_choose_state_t *state,
                         clv_plan_cache_t *plans, clv_choose_decision_t *decision) CLV_MUST_CHECK;
 
-/* The same where the program's progress is known and the forecast may be of several keys. judges:
- * its measured call was of this key; else nothing measured is learned, nothing forgotten and
- * nothing tried but with the key that judges. */
+/* The same with the program's progress, for a forecast that several keys may share. judges: the
+ * measured call was of this key. Otherwise this key learns and forgets nothing, and tries something
+ * only together with the key that judges. */
 clv_status_t clv_choose_shared(const clv_choose_config_t *config, const clv_pap_stream_key_t *key,
                                const clv_pap_forecast_t *forecast,
                                const clv_pap_progress_t *progress, int judges,
                                clv_choose_state_t *state, clv_plan_cache_t *plans,
                                clv_choose_decision_t *decision) CLV_MUST_CHECK;
 
-/* The state of a key that earlier forecasts did not know: its calls ran without a forecast.
- * announced: whether those forecasts were, by version. The only failure is CLV_NO_MEMORY, as above.
+/* The state of a key that is new to a stream, whose calls so far ran without a forecast. announced:
+ * whether the earlier forecasts came from hints, by version. The only failure is CLV_NO_MEMORY, as
+ * above.
  */
 clv_status_t clv_choose_begin(const clv_choose_config_t *config, const clv_pap_stream_key_t *key,
                               const int32_t announced[CLV_CHOOSE_RING],
                               clv_choose_state_t *state) CLV_MUST_CHECK;
 
-/* What the previous function takes of its estimate is learned by all keys of a stream, and the
- * iteration time is the stream's: hands the one on to a state that has not learned it yet, the
- * other to any. */
+/* Shares between the keys of a stream: copies the iteration time, which belongs to the stream, to
+ * any state, and the previous function's ratio to its estimate to a state that has not learned
+ * it. */
 void clv_choose_share(const clv_choose_state_t *from, clv_choose_state_t *to);
 
 /* The plan of a decision that has one, made from the same forecast (NULL: equal arrivals); the
@@ -271,32 +270,31 @@ clv_status_t clv_choose_plan(const clv_choose_config_t *config, const clv_pap_st
                              const clv_choose_decision_t *decision,
                              clv_plan_t **plan_p) CLV_MUST_CHECK;
 
-/* The same plan, from the cache (not NULL), whose it stays: valid until the cache's next use. */
+/* The same plan from the cache (not NULL), which keeps it: valid until the cache's next use. */
 clv_status_t clv_choose_cached_plan(const clv_choose_config_t *config,
                                     const clv_pap_stream_key_t *key,
                                     const clv_pap_forecast_t *forecast,
                                     const clv_choose_decision_t *decision, clv_plan_cache_t *plans,
                                     const clv_plan_t **plan_p) CLV_MUST_CHECK;
 
-/* The best plan that needs no forecast, by the model with equal arrivals, as a decision; a forced
- * algorithm is not looked at. CLV_LIMIT: none is possible. */
+/* The best plan that needs no forecast, by the model with equal arrivals, as a decision; ignores a
+ * forced algorithm. CLV_LIMIT: none is possible. */
 clv_status_t clv_choose_balanced(const clv_choose_config_t *config, const clv_pap_stream_key_t *key,
                                  clv_choose_decision_t *decision) CLV_MUST_CHECK;
-/* *fixed_p, too: of the algorithms with the same order in each call that which is best so;
+/* Sets *fixed_p, too: the best algorithm with the same order in each call, by the same measure;
  * CLV_ALGORITHM_PREVIOUS: there is none. */
 clv_status_t clv_choose_balanced_and_fixed(const clv_choose_config_t *config,
                                            const clv_pap_stream_key_t *key,
                                            clv_choose_decision_t *decision,
                                            int32_t *fixed_p) CLV_MUST_CHECK;
-/* The same of one algorithm that makes plans, whatever is forced. */
+/* The same for one algorithm that makes plans, whichever is forced. */
 clv_status_t clv_choose_balanced_of(const clv_choose_config_t *config,
                                     const clv_pap_stream_key_t *key, int32_t algorithm,
                                     clv_choose_decision_t *decision) CLV_MUST_CHECK;
 
-/* Where results may depend on the communicator's ranks and the call alone (coll_clv_reproducible):
- * a plan for neither arrivals nor places, whose algorithm and segments no measurement decides; the
- * caller's to free. CLV_LIMIT: none for this size. Reduces keep to the previous function: what that
- * combines in which order is known. */
+/* The plan for coll_clv_reproducible, whose results depend only on the communicator's ranks and the
+ * call: it ignores arrivals, places and measurements. The caller frees it. CLV_LIMIT: none for this
+ * size. Reduces run the previous function instead, whose order of combination is known. */
 static inline int clv_choose_has_fixed(int32_t collective)
 {
     return clv_collectives[collective].goal == CLV_GOAL_ALLREDUCE;
@@ -304,17 +302,17 @@ static inline int clv_choose_has_fixed(int32_t collective)
 clv_status_t clv_choose_fixed(const clv_choose_config_t *config, const clv_pap_stream_key_t *key,
                               clv_choose_decision_t *decision, clv_plan_t **plan_p) CLV_MUST_CHECK;
 
-/* The decision where there is no forecast: the forced algorithm, else what coll_clv_fallback says;
- * auto: what the model thinks best for equal arrivals of the balanced plan, the classic algorithms
- * and the previous function. Equal on all ranks. CLV_LIMIT: no plan is possible. */
+/* The decision without a forecast: the forced algorithm, else that of coll_clv_fallback. auto: the
+ * model's best for equal arrivals among the balanced plan, the classic algorithms and the previous
+ * function. Equal on all ranks. CLV_LIMIT: no plan is possible. */
 clv_status_t clv_choose_without_forecast(const clv_choose_config_t *config,
                                          const clv_pap_stream_key_t *key,
                                          clv_choose_decision_t *decision) CLV_MUST_CHECK;
 
-/* Calls whose forecast never comes (its record set is void) run the newest decision of their stream
- * that needs none and was no trial: the previous function, or an order that is the same in each
- * call. The model knows less, and a change for some calls synchronises decoupled ranks: what they
- * were ahead is lost. Equal on all ranks, as decisions are. */
+/* Calls whose forecast never comes (its record set is void) run their stream's newest decision that
+ * needs no forecast and was no trial: the previous function or a fixed order. The model alone knows
+ * less, and a change for a few calls synchronises decoupled ranks, which lose their lead. Equal on
+ * all ranks, as decisions are. */
 static inline int clv_choose_is_sticky(const clv_choose_decision_t *decision)
 {
     return decision->reason != CLV_REASON_TRYING &&

@@ -2,13 +2,13 @@
  *
  * The collectives that the component takes over, as a table: one row each.
  *
- * Out of a row come: its number in stream keys, the parameters coll_clv_<name>_algorithm and of its
- * least size, a counter of calls, what is saved of the communicator and put back, and the words of
- * what is told. Beside the row a collective is one file coll_clv/coll_clv_<name>.c with MPI's own
- * function and the previous one (CONTRIBUTING.md).
+ * The row generates the number in stream keys, the parameters coll_clv_<name>_algorithm and of the
+ * least size, a counter of calls, the functions of the communicator that are saved and restored,
+ * and the words in messages. Beside its row a collective has one file, coll_clv/coll_clv_<name>.c,
+ * with MPI's function and the previous one (CONTRIBUTING.md).
  *
- * PURE: no code, no Open MPI. Here and not in coll_clv, since the chooser, the simulation and the
- * page of parameters read it, too.
+ * PURE: no code, no Open MPI. Not in coll_clv, because the chooser, the simulation and the page of
+ * parameters read it, too.
  */
 #ifndef CLV_CHOOSE_COLLECTIVES_H
 #define CLV_CHOOSE_COLLECTIVES_H
@@ -18,11 +18,11 @@
 
 #include "schedule/schedule.h"
 
-/* `to` is handed on to each row, for tables made of this one; any token.
- * goal: of its plans, a clv_goal_t. root, op: whether the call has one. counts: whether MPI makes
- * count and type equal on all ranks, not only the bytes that they are packed (a broadcast's may
- * differ). result: where it is afterwards, at the ROOT or at ALL ranks. bytes: the parameter that
- * says from which size on it is planned, least its default. All are blocking. */
+/* `to` is handed on to each row, for tables made of this one; any token. goal: of its plans, a
+ * clv_goal_t. root, op: whether the call has one. counts: whether MPI makes count and type equal on
+ * all ranks, not only the packed bytes (a broadcast's may differ). result: its place afterwards, at
+ * the ROOT or at ALL ranks. bytes: the parameter of the smallest planned size, least its default.
+ * All are blocking. */
 /* clang-format off */
 /*         code       name       MPI's name       goal      root op counts result bytes    least */
 #define CLV_COLLECTIVE_MAP(XX, to)                                                                 \
@@ -34,7 +34,7 @@
        bcast_min_bytes, 65536)
 /* clang-format on */
 
-/* Numbers are what ranks tell each other: append only. */
+/* Ranks exchange the numbers: append only. */
 typedef enum clv_collective {
 #define CLV_COLLECTIVE_ENUM(to, code, name, mpi, goal, root, op, counts, result, bytes, least)     \
     CLV_COLLECTIVE_##code,
@@ -57,9 +57,9 @@ typedef struct clv_collective_row {
 /* By clv_collective_t. */
 extern const clv_collective_row_t clv_collectives[CLV_N_COLLECTIVES];
 
-/* Into how many segments a plan may cut the vector so that no segment is empty on any rank: one per
- * element where counts are equal, else one per packed byte. From what is equal on all ranks alone:
- * where counts are not, count is not looked at. 0 .. CLV_SCHED_MAX_SEGMENTS. */
+/* The largest number of segments without an empty one on any rank: one per element if counts are
+ * equal, else one per packed byte. It uses only values equal on all ranks, so it ignores count if
+ * counts may differ. 0 .. CLV_SCHED_MAX_SEGMENTS. */
 int32_t clv_collective_max_segments(const clv_collective_row_t *row, size_t count,
                                     int64_t total_bytes);
 

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * What the choice has gained the program, by what was measured: never by estimates.
+ * The program's gain from the choice, by measurements, never by estimates.
  *
  *     incumbent: a plan      |= iteration =| trial of the previous function |= iteration =|
  *                                           what those calls took, and what as many would
  *                                           have taken by the iteration time before them
  *     incumbent: previous    |= iteration =| trial of a plan ... it wins: incumbent
  *
- * Both ways the two ran in the same program, one beside the other. The plan's other intervals would
- * have taken longer or shorter by the same ratio; those of a plan that was never compared are not
- * known. What trials lose is part of what the intervals took.
+ * In both cases the two ran in the same program, side by side. The same ratio is applied to the
+ * plan's other intervals; those of a plan that was never compared are unknown. The intervals
+ * include the losses of trials.
  *
  * Not: what follows from a trial (choose_try.h), and words (choose_verdict.h).
  * PURE. Units ns; of a call, what it takes by coll_clv_objective. Errors: none. Memory: none.

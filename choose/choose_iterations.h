@@ -2,8 +2,8 @@
  *
  * How fast the program goes, from the record sets alone: the time from one sampled call's last
  * arrival to the next one's, over the calls between, is the iteration time under what ran in them.
- * A single call says nothing: its ranks may have been early because of the calls before. So calls
- * are taken in blocks, and an iteration time is the middle one of three blocks.
+ * A single call shows nothing, because its ranks may have been early due to the calls before. So
+ * calls form blocks, and an iteration time is the median of three blocks.
  *
  *     set        set        set     n calls, all of one choice: the forecast before them
  *      |--- n ----|--- n ----|      decided once
@@ -11,9 +11,9 @@
  *
  * Computing before the newest call that is more than twice the usual, and than an iteration, is a
  * pause of the program (a checkpoint, another phase), and that interval is left out of its block; a
- * second one on end is not: the program has become another. Between sampled calls only time is
- * seen: an interval that takes much longer than its calls explain has a pause in it, up to three
- * times on end.
+ * second one in a row is not: the program has changed. Between sampled calls only the time is
+ * known: an interval much longer than its calls explain contains a pause, up to three times in a
+ * row.
  *
  * With coll_clv_objective `after` or `mpi_time` a block holds, in place of that, what the calls
  * measured in it took after their last arrival, or in MPI.

@@ -2,8 +2,8 @@
  *
  * Two keys of a call. Its arrivals key (collective, size class) names the stream that records and
  * forecasts belong to; its plan key (collective, root, total bytes, max segments) what is decided
- * and measured. So calls whose root rotates, or whose sizes vary a little, learn arrivals together,
- * and each gets the plan for its own root.
+ * and measured. So calls with a rotating root, or with slightly varying sizes, learn arrivals
+ * together, and each gets the plan for its own root.
  *
  * What: the table of a stream's recently used plan keys, which every rank keeps and gives at the
  * end of its calls, and what the background thread remembers for each of them.

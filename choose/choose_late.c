@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * What a late rank's own time in a call is (see choose_late.h).
+ * A late rank's own time in a call (see choose_late.h).
  */
 #include "choose/choose_late.h"
 

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * One rank that surely comes long after all others, in a collective that nobody leaves before it.
+ * One rank that surely arrives long after all others, in a collective that no rank leaves before
+ * it.
  *
  *     others     |work|== wait ====================|==|work|== wait ...
  *     late rank  |----------- work -----------------|==|--------- work
  *                                                   own time
  *
- * What such a program feels of a call is not when it is over, as the others have all the gap for
- * that, but how long the late rank itself is in it: what the others combined lies there when it
- * comes, and what it sends leaves without it. So its own time, with messages that travel early, is
- * what plans are compared by; or when the others leave after that, if the gap is too short for
- * them. Few messages are better then than a short call of many.
+ * The end of the call does not matter to such a program, because the others have the whole gap to
+ * finish. What matters is the late rank's own time in the call: the others' result lies ready when
+ * it arrives, and its messages leave without it. So plans are compared by that time, with messages
+ * that travel early, or by the time at which the others leave if the gap is too short for them. Few
+ * messages then beat a short call with many.
  *
  * Not: whether the plan may run at all (choose_guard.h). PURE and private to the decider. Units ns.
  */

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * What the module offers: (config, keys, forecast, memory) -> node plans, what lies beside a
- * forecast in the node's table. For each plan key of the stream a decision, and the steps of the
- * ranks of this node, made by the background thread before any of them asks.
+ * The module's entry: (config, keys, forecast, memory) -> node plans, which lie beside a forecast
+ * in the node's table: for each plan key of the stream a decision and the steps of this node's
+ * ranks, made by the background thread before any rank asks.
  *
  * Layout: the list of keys, most recently used first, then their node plans in that order. All
- * ranks find the same keys: what is not there goes as without a forecast, on all of them. A node
- * plan is its header, an index of n_listed + 1 offsets in rank order, then the steps. A node plan
- * whose steps did not fit has n_listed 0: the ranks then make the plan themselves, from the same
- * forecast and decision. PURE.
+ * ranks find the same keys: a missing key runs as without a forecast, on all ranks. A node plan is
+ * its header, an index of n_listed + 1 offsets in rank order, then the steps. A node plan whose
+ * steps did not fit has n_listed 0: the ranks then make the plan themselves, from the same forecast
+ * and decision. PURE.
  *
  * Units: int64 ns; sizes in bytes, steps counted.
  * Errors: in the node plan's status, so that every rank of the node sees them; a plan that does

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * What users can set, as a table: one row per parameter. The registration, the range check, the
- * comparison between ranks, the chooser's config and docs/guide/params.md come out of the row.
+ * The parameters that users can set, as a table: one row each. The row generates the registration,
+ * the range check, the comparison between ranks, the chooser's config and docs/guide/params.md.
  *
- * PURE: no code. A rank-equal parameter that the chooser sees is a row here and the place that
- * reads it.
+ * PURE: no code. A new rank-equal parameter of the chooser needs a row here and the code that reads
+ * it.
  * Units are in the names. Levels are those of MPI_T: 1 to 3 for users, 4 to 6 for tuning, 7 to 9
  * for developers.
  */
@@ -19,8 +19,8 @@
 /* Values of coll_clv_reproducible. Order is the code; codes are what enumerators store. */
 /* clang-format off */
 #define CLV_REPRODUCIBLE_MAP(XX)                                                                   \
-    XX(OFF,    "off",    "the order of combination may differ from call to call, and with it the " \
-       "last bits of floating-point results")                                                      \
+    XX(OFF,    "off",    "the order may change from call to call, and so may the last bits of "    \
+       "floating-point results")                                                                   \
     XX(FLOAT,  "float",  "one fixed order for floating-point and user-defined reductions")         \
     XX(ALWAYS, "always", "one fixed order for every reduction")
 /* clang-format on */
@@ -36,29 +36,29 @@
 /* Values of coll_clv_shared_processors; 0 and 1 are what they say, too. */
 /* clang-format off */
 #define CLV_SHARED_MAP(XX)                                                                         \
-    XX(NO,     "no",     "each rank has a processor to itself")                                    \
-    XX(YES,    "yes",    "they do on every host")                                                  \
-    XX(DETECT, "detect", "they do where a host has fewer processors than ranks, by their "         \
-       "affinities and by quotas of control groups")
+    XX(NO,     "no",     "each rank has a processor of its own")                                   \
+    XX(YES,    "yes",    "ranks share processors on every host")                                   \
+    XX(DETECT, "detect", "ranks share processors where a host has fewer processors than ranks; "   \
+       "affinities and quotas of control groups count")
 /* clang-format on */
 
 /* Values of coll_clv_wait. */
 /* clang-format off */
 #define CLV_WAIT_MAP(XX)                                                                           \
-    XX(SPIN,  "spin",  "as Open MPI waits")                                                        \
-    XX(YIELD, "yield", "as with mpi_yield_when_idle: others may have the processor, but where "    \
-       "nobody wants it it spins")                                                                 \
-    XX(SLEEP, "sleep", "until shortly before what it waits for can come, by its earlier waits and " \
-       "by forecasts; then it spins")
+    XX(SPIN,  "spin",  "poll, as Open MPI does")                                                   \
+    XX(YIELD, "yield", "poll, and offer the processor to other processes between polls, as "       \
+       "mpi_yield_when_idle does")                                                                 \
+    XX(SLEEP, "sleep", "sleep until shortly before the message can come, estimated from earlier "  \
+       "waits and from forecasts; then poll")
 /* clang-format on */
 
 /* Values of coll_clv_fallback; each but auto is an algorithm of MPI_Reduce. */
 /* clang-format off */
 #define CLV_FALLBACK_MAP(XX)                                                                       \
-    XX(AUTO,         "auto",         "what is estimated to end first for ranks that arrive at "    \
-       "once: one of the orders that need no forecast, one of these, or the previous function, "   \
-       "which runs alone where links were not measured")                                           \
-    XX(PREVIOUS,     "previous",     "what was installed before this component")                   \
+    XX(AUTO,         "auto",         "the choice estimated to end first if all ranks arrive at "   \
+       "once: a plan that needs no forecast, an algorithm below, or the previous function; "       \
+       "without measured links always the previous function")                                      \
+    XX(PREVIOUS,     "previous",     "the function installed before this component")               \
     XX(BINOMIAL,     "binomial",     "binomial tree")                                              \
     XX(RABENSEIFNER, "rabenseifner", "reduce-scatter and gather by halving")                       \
     XX(RING,         "ring",         "reduce-scatter on a ring, then gather to the root")
@@ -71,11 +71,13 @@
 #define CLV_PRINT_MAP(XX)                                                                          \
     XX(NONE,  "none",  0, "nothing")                                                               \
     XX(FORECAST, "forecast", 1, "the predicted arrivals of each new forecast")                     \
-    XX(PLAN,  "plan",  2, "each new plan; a rank is rank@node where nodes have several")           \
-    XX(LINKS, "links", 8, "what links cost when they were measured, and how large a message "      \
-       "leaves without its receiver; forecast and plan print it, too")                             \
-    XX(SUMMARY, "summary", 4, "at the end, by rank 0: what ran and why, what it took, how good "    \
-       "predictions were, what it cost; with a line of JSON; last, whether it helped")
+    XX(PLAN,  "plan",  2, "each new plan; ranks are printed as rank@node where nodes have "        \
+       "several")                                                                                  \
+    XX(LINKS, "links", 8, "the measured costs of links, and the largest message that leaves "      \
+       "without its receiver; forecast and plan print them, too")                                  \
+    XX(SUMMARY, "summary", 4, "at the end, by rank 0: which algorithms ran and why, times of "     \
+       "calls, errors of predictions, the cost of clv, these numbers as a line of JSON, and "      \
+       "whether clv helped")
 /* clang-format on */
 
 /* One per collective. */
@@ -85,37 +87,37 @@
        CLV_N_ALGORITHMS - 1,                                     "",        3,   EQUAL,            \
        "Algorithm of " mpi "; any value but auto forces it wherever it is correct")                \
     XX(INT,    bytes,            NONE,         least,   1,   2147483647, "bytes",   4,   EQUAL,    \
-       "Smallest vector of " mpi " that is predicted and planned; smaller ones take the "          \
-       "previous function")
+       "Smallest vector of " mpi " that clv predicts and plans; smaller ones run the previous "    \
+       "function")
 /* clang-format on */
 
 /* kind: INT a whole number; BOOL; ENUM one word of CLV_<values>_MAP; FLAGS words of it; CHOICE
  * auto, or an algorithm that the collective <values> can run; STRING, and LIST, which is one of
  * names of CLV_<values>_MAP (min and max are lengths).
- * ranks: EQUAL parameters decide what runs or is recorded; a communicator whose ranks do not agree
- * on them is left to the previous functions. Of an EQUAL STRING only whether it is empty is
- * compared. OWN ones only this process sees. */
+ * ranks: EQUAL parameters decide what runs or is recorded; a communicator whose ranks disagree on
+ * them runs the previous functions. EQUAL STRINGs are compared only for being empty. OWN parameters
+ * concern this process alone. */
 /* clang-format off */
 /*     kind    name              values        default  min  max         unit   level ranks meaning */
 #define CLV_PARAMETER_MAP(XX)                                                                      \
     XX(INT,    priority,         NONE,         0,       0,   100,        "",        1,   EQUAL,    \
-       "Priority of the component. 0 leaves it off, except that naming it (--mca coll clv) then "  \
-       "counts as 45: above the components of Open MPI that compute, below those that wrap others") \
+       "Priority of the component. 0: off unless named (--mca coll clv), which gives it 45: "      \
+       "above Open MPI's components that run collectives, below those that wrap others")           \
     XX(LIST,   collectives,      COLLECTIVE,   "reduce", 0, 255,         "",        2,   EQUAL,    \
        "Collectives to take over, separated by commas; ^ before the list: all but these")          \
     CLV_COLLECTIVE_MAP(CLV_PARAMETER_OF_COLLECTIVE, XX)                                            \
     XX(INT,    min_ranks,        NONE,         3,       2,   1048576,    "ranks",   4,   EQUAL,    \
-       "Smallest communicator that is predicted and planned")                                      \
+       "Smallest communicator that clv predicts and plans")                                        \
     XX(INT,    segment_bytes,    NONE,         0,       0,   1073741824, "bytes",   5,   EQUAL,    \
        "Segment size of plans; 0: chosen for each vector")                                         \
     XX(INT,    early_bytes,      NONE,         0,       0,   1073741824, "bytes",   6,   EQUAL,    \
-       "Largest message that a nonblocking send completes before its receiver comes (the "         \
-       "transport's eager limit); segments of plans are no larger. 0: measured")                   \
+       "The transport's eager limit: the largest message whose nonblocking send completes "        \
+       "before its receiver comes. It bounds the segments of plans. 0: measured")                  \
     XX(INT,    round_time_ns,    NONE,         0,       0,   1000000000, "ns",      6,   EQUAL,    \
        "Time for one segment from one rank to the next; 0: measured")                              \
     XX(INT,    guard_permille,   NONE,         200,     0,   1000000,    "permille", 5,  EQUAL,    \
-       "By how many permille a plan chosen by auto may exceed the best plan without "              \
-       "predictions if every prediction is wrong")                                                 \
+       "Bound on the damage of wrong predictions: if all are wrong, a plan chosen by auto takes "  \
+       "at most this much longer than the best plan without predictions")                          \
     XX(ENUM,   objective,        OBJECTIVE,    0,       0,   2,          "",        4,   EQUAL,    \
        "What the choice of algorithm minimises")                                                   \
     XX(INT,    sma_window,       NONE,         8,       1,   64,         "calls",   5,   EQUAL,    \
@@ -128,8 +130,8 @@
        "Start predicting after this many bytes of collectives on a communicator, or at one "       \
        "call of half as many. The total scales with ranks above 10. 0: from the first call")       \
     XX(INT,    ahead_bytes,      NONE,         67108864, 0,  2147483647, "bytes",   4,   EQUAL,    \
-       "Bytes that other ranks may send ahead to this process, before it is in the call that "     \
-       "receives them, for all collectives of clv together; 0: one call at most")                  \
+       "Bytes that other ranks may send to this process before it enters the call that receives "  \
+       "them, over all collectives of clv; 0: at most one call ahead")                             \
     XX(BOOL,   devices,          NONE,         1,       0,   1,          "",        4,   EQUAL,    \
        "If an accelerator is in use, hand collectives whose buffers may be in its memory to "      \
        "the previous function. false: the program promises that buffers are never there")          \
@@ -138,16 +140,16 @@
        "communicators entirely on such a host use the previous function unless an algorithm "      \
        "is forced")                                                                                \
     XX(ENUM,   fallback,         FALLBACK,     0,       0,   4,          "",        4,   EQUAL,    \
-       "What calls run that have no forecast or no plan; binomial, rabenseifner and ring are of "  \
-       "MPI_Reduce. Calls smaller than their min_bytes always take the previous function")         \
+       "Algorithm of calls without a forecast or a plan; binomial, rabenseifner and ring apply "   \
+       "to MPI_Reduce. Calls below min_bytes always run the previous function")                    \
     XX(ENUM,   wait,             WAIT,         0,       0,   2,          "",        3,   OWN,      \
-       "What this process does while it waits in MPI_Reduce, MPI_Allreduce, MPI_Bcast and "        \
-       "MPI_Barrier, whatever runs them")                                                          \
+       "How this process waits in MPI_Reduce, MPI_Allreduce, MPI_Bcast and MPI_Barrier, "          \
+       "whichever component runs them")                                                            \
     XX(STRING, interface,        NONE,         "",      0,   63,         "",        5,   OWN,      \
        "Network interface of the background exchange (name, address or address/bits); "            \
        "empty: chosen")                                                                            \
     XX(INT,    port_min,         NONE,         0,       0,   65535,      "",        5,   OWN,      \
-       "First TCP port that the background exchange may listen on; 0: any that the kernel gives")  \
+       "First TCP port that the background exchange may listen on; 0: any free port")              \
     XX(INT,    port_range,       NONE,         1024,    1,   65535,      "ports",   5,   OWN,      \
        "Number of ports, from coll_clv_port_min, that the exchange may listen on; one per "        \
        "process of a host is enough")                                                              \
@@ -159,30 +161,29 @@
        "What to report: 0 errors; 10 the algorithm and the reason, whenever they change; 30 "      \
        "every call")                                                                               \
     XX(INT,    channel_timeout_ms, NONE,       2000,    100, 3600000, "ms",      5,   OWN,      \
-       "How long a call waits for the background channel if the channel fails but MPI works, "     \
-       "from when all ranks have entered the call; after that the communicator runs without "      \
-       "predictions")                                                                              \
+       "Longest wait of a call for a failed background channel while MPI works, counted from "     \
+       "when all ranks have entered the call; then the communicator goes on without predictions")  \
     XX(INT,    stall_seconds,    NONE,         60,      0,   86400,      "s",       4,   OWN,      \
-       "A rank that waits inside a call for longer than this reports once what it waits for; "     \
-       "0: never")                                                                                 \
+       "A rank that waits longer than this inside a call reports once what it waits for; 0: "      \
+       "never")                                                                                    \
     XX(FLAGS,  print,            PRINT,        0,       0,   15,         "",        5,   OWN,      \
        "What to print in full")                                                                     \
     XX(STRING, record,           NONE,         "",      0,   1023,       "",        2,   EQUAL,    \
        "Folder for a record of every rank's arrivals at collectives, one file per node, for "      \
-       "clv-view; empty: none. Set alone, clv records and changes nothing that runs")              \
+       "clv-view; empty: none. Set alone, clv only records, and collectives run as without it")    \
     XX(LIST,   record_ops,       OP,           "",      0,   255,        "",        4,   EQUAL,    \
        "Operations to record, separated by commas; ^ before the list: all but these; empty: all")  \
     XX(INT,    record_min_bytes, NONE,         0,       0,   2147483647, "bytes",   4,   EQUAL,    \
-       "Smallest vector that is recorded; operations without one, or whose vectors may differ "    \
-       "between ranks, always are")                                                                \
+       "Smallest vector to record. Operations without a vector, or with vectors that may differ "  \
+       "between ranks, are always recorded")                                                       \
     XX(INT,    record_every,     NONE,         1,       1,   1048576,    "calls",   4,   EQUAL,    \
-       "Record only the calls of a communicator whose number is a multiple of this")               \
+       "N: record only every Nth call of a communicator")                                          \
     XX(INT,    record_max_mib,   NONE,         64,      1,   1048576,    "MiB",     4,   OWN,      \
-       "Largest file of a node; as it fills, every second call is recorded, then every fourth, "   \
-       "and so on")
+       "Size limit of a node's file. As the file fills, clv records every second call, then "      \
+       "every fourth, and so on")
 /* clang-format on */
 
-/* Names that parameters had; each still works, where the new one is not given. */
+/* Old names of parameters; each still works unless the new one is given. */
 #define CLV_SYNONYM_MAP(XX) XX(reduce_min_bytes, min_bytes)
 
 /* For tables of the rank-equal parameters alone: ROW(kind, name, ...) as above with

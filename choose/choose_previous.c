@@ -3,15 +3,15 @@
  * The previous function as a plan (see choose_previous.h).
  *
  * Open MPI's reduce of medium and long vectors is an unsegmented binomial tree. With a link for
- * each rank that ends after the depth of the tree in vectors: each rank takes its children in one
- * order, so one that is late holds up the others, whenever they came. Who comes early waits as in
- * the replay. Where ranks share links the replay says both, since it depends on who is where how
- * often a link is crossed.
+ * each rank it ends after as many vectors as the tree is deep: each rank receives its children in a
+ * fixed order, so a late child holds up the others whenever they came. Early ranks wait as in the
+ * replay. If ranks share links, the replay gives both times, because the number of crossings of a
+ * link depends on the ranks' places.
  *
  * Its allreduce is Rabenseifner's: halves, quarters, ... of the vector, each way at once, to a sum
  * of parts and back, the halves between neighbours in rank. Large messages wait for their receiver,
- * and the two ways follow each other in part (docs/decisions/0011). Nobody ends before all have
- * come. Where ranks share links a step takes what crosses the busiest one.
+ * and the two directions partly follow each other (docs/decisions/0011). No rank ends before all
+ * have arrived. If ranks share links, a step takes as long as the traffic of the busiest link.
  */
 #include "choose/choose_previous.h"
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * What the previous function would take, by the model. PURE; for the decider, and apps/what_if
- * which has no other model of an allreduce.
+ * The previous function's time, by the model. PURE; for the decider, and apps/what_if which has no
+ * other model of an allreduce.
  *
- * Not: what it was measured to take (choose_score.h).
+ * Not: its measured time (choose_score.h).
  * Units: ns.
  * Errors: CLV_NO_MEMORY.
  * Memory: none kept.

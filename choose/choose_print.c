@@ -184,15 +184,15 @@ static void print_verdict(const printer_t *to, const char *title, const char *ca
 
     say(to,
         "%s: %s, forecast %" PRId64 ": rank %" PRId32
-        " is last, %.3f ms after the first, sure to %.3f ms%s",
+        " is last, %.3f ms after the first, sigma %.3f ms%s",
         title, call, forecast->version, last, MS(spread_ns), MS(forecast->sigma_ns),
-        spread_ns > forecast->sigma_ns ? "" : ": as good as together");
+        spread_ns > forecast->sigma_ns ? "" : ": no rank is clearly last");
 }
 
 /* Why we are as sure as we say. */
 static void print_grounds(const printer_t *to, const clv_pap_forecast_t *forecast)
 {
-    char judged[96] = "not tried by a call yet";
+    char judged[96] = "no call has checked it yet";
 
     if (forecast->mean_error_ns >= 0) {
         (void) snprintf(judged, sizeof judged, "the last one was off by %.3f ms, at most %.3f ms",

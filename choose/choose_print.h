@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * What coll_clv_print shows: who is late, by how much, how sure we are, and what was made of it.
+ * The output of coll_clv_print: which ranks are late, by how much, how certain that is, and the
+ * choice made from it.
  *
  * PURE: writes text through a function the caller gives; no Open MPI here. Lines carry no newline.
  * Cost: O(ranks) per forecast, O(sends) per plan; only when the user asked.
@@ -35,9 +36,9 @@ void clv_choose_print_forecast(const char *title, const clv_pap_stream_key_t *ke
 void clv_choose_print_not_taken(char *text, size_t size, const clv_choose_config_t *config,
                                 const int64_t n_calls[CLV_N_COLLECTIVES]);
 
-/* "left alone: 80 calls on communicators of more than 4096 ranks; ...": what clv had no place for.
- * n_displaced: how often a kind of call took the place of another one; a few are phases of a
- * program, and not told. "" where there is nothing. */
+/* "left alone: 80 calls on communicators of more than 4096 ranks; ...": the calls that clv had no
+ * place for. n_displaced: how often a kind of call took the place of another one; a few are phases
+ * of a program, and not told. "" where there is nothing. */
 void clv_choose_print_left_alone(char *text, size_t size, int64_t n_many_ranks,
                                  int64_t n_displaced);
 

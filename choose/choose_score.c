@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * What measured calls say about estimates (see choose_score.h).
+ * Corrects estimates by measured calls (see choose_score.h).
  */
 #include "choose/choose_score.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * What a candidate counts: its estimate times what measured calls say about estimates of its kind.
+ * A candidate's score: its estimate times the correction from measured calls of its kind.
  * PURE and private to the decider; units ns.
  *
  * Not: estimates (sched_cost.h), nor the choice between scores (choose.c).

@@ -13,7 +13,7 @@
 #define HAND "; run once with --mca coll ^clv and compare"
 
 /* Of what the compared times are, each. */
-static const char *const units[] = {[CLV_OBJECTIVE_PACE] = "from one to the next",
+static const char *const units[] = {[CLV_OBJECTIVE_PACE] = "from one call to the next",
                                     [CLV_OBJECTIVE_AFTER] = "after their last arrival",
                                     [CLV_OBJECTIVE_MPI_TIME] = "in MPI"};
 
@@ -104,8 +104,7 @@ static void print_why(char *text, size_t size, const clv_verdict_facts_t *facts)
                         word);
     } else if (config->reproducible != CLV_REPRODUCIBLE_OFF && facts->n_timed == 0) {
         (void) snprintf(text, size,
-                        "coll_clv_reproducible asks for one order, so nothing else was "
-                        "tried");
+                        "coll_clv_reproducible asks for a fixed order, so nothing else was tried");
     } else if (!config->exchange) {
         (void) snprintf(text, size, "coll_clv_exchange is off, so nothing was measured");
     } else if (facts->n_calls <= CLV_POLICY_FIRST_CALLS) {
@@ -113,14 +112,13 @@ static void print_why(char *text, size_t size, const clv_verdict_facts_t *facts)
                         facts->n_calls, CLV_POLICY_FIRST_CALLS);
     } else if (facts->gains.took_ns + facts->gains.unknown_ns == 0) {
         (void) snprintf(text, size,
-                        "none of %" PRId64 " calls was measured, as where they carry too little "
+                        "none of %" PRId64 " calls was measured; they may carry too few bytes "
                         "(coll_clv_setup_bytes)",
                         facts->n_calls);
     } else {
         (void) snprintf(text, size,
-                        "clv did not try the function before it beside its plans: trials begin "
-                        "after %d calls and "
-                        "may cost 0.%d %% of the run",
+                        "no trial compared the plans with the previous function: trials begin "
+                        "after %d calls and may cost 0.%d %% of the run",
                         CLV_POLICY_FIRST_CALLS, CLV_POLICY_BUDGET_PERMILLE);
     }
 }
@@ -131,13 +129,13 @@ static void print_unknown(char *text, size_t size, const clv_verdict_facts_t *fa
 
     if (is_comparable(facts)) {
         (void) snprintf(text, size,
-                        "cannot be told because the difference, %.1f %% in %" PRId64
-                        " compared calls, is within the %.1f %% by which calls differ anyway" HAND,
+                        "unknown, because the difference of %.1f %% in %" PRId64
+                        " compared calls is within the %.1f %% by which calls differ anyway" HAND,
                         100 * magnitude(compared(facts)), facts->gains.n_calls, 100 * noise(facts));
         return;
     }
     print_why(why, sizeof why, facts);
-    (void) snprintf(text, size, "cannot be told because %s" HAND, why);
+    (void) snprintf(text, size, "unknown, because %s" HAND, why);
 }
 
 static void print_same(char *text, size_t size, const clv_verdict_facts_t *facts)
@@ -146,7 +144,7 @@ static void print_same(char *text, size_t size, const clv_verdict_facts_t *facts
         (void) snprintf(text, size, "no faster and no slower: clv took no call");
     } else {
         (void) snprintf(text, size,
-                        "no faster and no slower: the function before clv ran in all %" PRId64
+                        "no faster and no slower: the previous function ran in all %" PRId64
                         " calls, mostly because %s",
                         facts->n_calls, clv_reason_text(facts->reason));
     }
@@ -175,7 +173,7 @@ static void print_known(char *text, size_t size, const clv_verdict_facts_t *fact
                         100 * rest);
     }
     (void) snprintf(text, size,
-                    "%s by %.*f %% than the function before clv%s, judged by %" PRId64
+                    "%s by %.*f %% than the previous function%s, judged by %" PRId64
                     " calls of trials: %.3f ms each with clv, %.3f without, %s%s",
                     saved > 0 ? "faster" : "slower", percent < 10 ? 1 : 0, percent, run,
                     gains->n_calls, (double) gains->own_ns / n, (double) gains->previous_ns / n,

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Did it help, in one sentence with its figure: faster by, slower by, or why it cannot be told.
+ * The verdict on whether clv helped, in one sentence with its figure: faster by, slower by, or why
+ * that is unknown.
  *
- * What was measured is compared (choose_gain.h), and said with how much of it there is. A
- * difference no larger than that of the program's own blocks of calls is none that can be told.
+ * It compares measurements (choose_gain.h) and gives their number. A difference no larger than that
+ * between the program's own blocks of calls counts as unknown.
  *
  * PURE.
  *

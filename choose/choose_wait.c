@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * How long a rank that waits may sleep (see choose_wait.h).
+ * How long a waiting rank may sleep (see choose_wait.h).
  */
 #include "choose/choose_wait.h"
 

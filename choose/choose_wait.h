@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * How long a rank that waits in a collective may sleep: from its own waits in earlier calls of the
- * same kind, and from a forecast where there is one.
+ * How long a waiting rank may sleep in a collective, from its own waits in earlier calls of the
+ * same kind, and from a forecast if there is one.
  *
  *      the call begins             expected - margin   expected   expected + margin
  *      |--- sleeps, in slices -------------|------- spins ------|-- sleeps, short slices ...
  *
  * What: a history of waits with a period of 1 to 4 calls, a prediction with its error, the length
- * of the next slice. Each wait of one rank is its own affair: nothing here has to be equal on all.
+ * of the next slice. Ranks may differ: nothing here has to be equal on all.
  * Not: sleeping, clocks, MPI (coll_clv/coll_clv_sleep.h).
  *
  * Units: ns since the wait began, on any clock.
- * Errors: none; without anything to go by the slices are timeouts, a tenth of what was waited.
+ * Errors: none; without history or forecast the slices are timeouts of a tenth of the time waited.
  * Memory: the caller's, no allocation.
  * Threads: one per history.
  * Cost: a wait that was none is two stores; a prediction some 60 additions.
@@ -63,7 +63,8 @@ int32_t clv_wait_size_class(int64_t n_bytes);
  * there is no forecast. */
 clv_wait_plan_t clv_wait_predict(const clv_wait_history_t *history, int64_t forecast_ns);
 
-/* It took so long. is_late: it ended right after a sleep that nothing but its end had ended. */
+/* Records a wait of took_ns. is_late: it ended right after a sleep that only its own timeout had
+ * ended. */
 void clv_wait_record(clv_wait_history_t *history, const clv_wait_plan_t *plan, int64_t took_ns,
                      bool is_late);
 

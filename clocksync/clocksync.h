@@ -55,8 +55,8 @@ void clv_cs_model_compose(const clv_cs_model_t *outer, const clv_cs_model_t *inn
 /* b's clock against a's becomes a's against b's. */
 void clv_cs_model_invert(const clv_cs_model_t *model, clv_cs_model_t *model_p);
 
-/* What one measurement of the offset says: at local_ns the local clock was offset_ns ahead of the
- * reference, give or take error_ns. The bound is hard as long as both clocks only drift. */
+/* One measurement of the offset: at local_ns the local clock was offset_ns ahead of the reference,
+ * plus or minus error_ns. The bound is hard as long as both clocks only drift. */
 typedef struct clv_cs_point {
     int64_t local_ns;
     int64_t offset_ns;
@@ -95,13 +95,13 @@ void clv_cs_tracker_init(clv_cs_tracker_t *tracker, int32_t burst_length);
 /* Nonsense samples (times that run backwards, a negative bound, a round trip above a minute) are
  * ignored: CLV_PROTOCOL. CLV_OK: the model changed; CLV_AGAIN: taken, no new point yet.
  *
- * A sample that contradicts what is known by more than every bound together means that one of the
- * clocks stepped (or its host was suspended): the fit starts again from this sample, n_restarts
- * counts it, and clv_cs_tracker_model answers CLV_AGAIN until the next point. */
+ * A sample that contradicts the model by more than all bounds together shows that one of the clocks
+ * stepped (or its host was suspended): the fit starts again from this sample, n_restarts counts it,
+ * and clv_cs_tracker_model answers CLV_AGAIN until the next point. */
 clv_status_t clv_cs_tracker_feed(clv_cs_tracker_t *tracker, const clv_cs_sample_t *sample);
 
-/* Forgets everything but the doubt: to be called when the caller knows that a clock stepped, was
- * suspended (clv_cs_suspended_ns changed) or that the reference is another one. */
+/* Forgets everything but the doubt: for a caller that knows that a clock stepped or was suspended
+ * (clv_cs_suspended_ns changed), or that the reference changed. */
 void clv_cs_tracker_restart(clv_cs_tracker_t *tracker);
 
 /* The reference says that it has no time just now (its own tracker started again). Until the next
@@ -110,7 +110,7 @@ void clv_cs_tracker_restart(clv_cs_tracker_t *tracker);
 void clv_cs_tracker_doubt(clv_cs_tracker_t *tracker);
 
 /* The newest model; CLV_AGAIN before the first point, and while in doubt. It stays usable without
- * further samples (a lost reference): its bound just grows. Its origin is the newest point. */
+ * further samples (a lost reference): only its bound grows. Its origin is the newest point. */
 clv_status_t clv_cs_tracker_model(const clv_cs_tracker_t *tracker,
                                   clv_cs_model_t *model_p) CLV_MUST_CHECK;
 

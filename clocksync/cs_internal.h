@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * What the files of the clocksync module share and nobody else sees: arithmetic on times that
- * cannot overflow, and the fit of a line.
+ * Private to the clocksync module: arithmetic on times that cannot overflow, and the fit of a line.
  */
 #ifndef CLV_CS_INTERNAL_H
 #define CLV_CS_INTERNAL_H
@@ -40,13 +39,13 @@ static inline int64_t cs_round(double ns)
     return isnan(ns) ? 0 : (int64_t) llround(ns);
 }
 
-/* How far a clock that is wrong by ppb can run off in elapsed_ns; rounded up, never negative. */
+/* Largest error in elapsed_ns of a clock whose rate is wrong by ppb; rounded up, never negative. */
 static inline int64_t cs_run_off(int64_t elapsed_ns, int64_t ppb)
 {
     return cs_round(ceil(fabs((double) elapsed_ns) * 1e-9 * (double) ppb));
 }
 
-/* By how much a point lies off the line of a model. */
+/* Distance of a point from the line of a model. */
 static inline int64_t cs_miss(const clv_cs_model_t *model, const clv_cs_point_t *point)
 {
     const int64_t global = clv_cs_model_global(model, point->local_ns);
@@ -67,14 +66,14 @@ typedef struct clv_cs_fit_how {
     int is_plain; /* all points alike, as the papers have it */
 } clv_cs_fit_how_t;
 
-/* Weighted least squares over n >= 1 points, oldest first (HCA3 paper, Algorithm 2, line 13).
- * A slope that is not known better than the prior is taken as 0, give or take the prior.
- * reference_ppb: by how much the clock that the points were measured against may run wrong; what
- * the line says of the one global clock is wrong by that much more. */
+/* Weighted least squares over n >= 1 points, oldest first (HCA3 paper, Algorithm 2, line 13). A
+ * slope known no better than the prior counts as 0, plus or minus the prior. reference_ppb: error
+ * of the rate of the clock that the points were measured against, which adds to the error against
+ * the global clock. */
 void clv_cs_fit_line(const clv_cs_point_t *points, int n_points, const clv_cs_fit_how_t *how,
                      clv_cs_fit_t *fit_p);
 
-/* What one ping says about the offset. CLV_PROTOCOL for nonsense. */
+/* The offset that one ping measures. CLV_PROTOCOL for nonsense. */
 clv_status_t clv_cs_point_of_sample(const clv_cs_sample_t *sample, int64_t drift_prior_ppb,
                                     clv_cs_point_t *point_p) CLV_MUST_CHECK;
 

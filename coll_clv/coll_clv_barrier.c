@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * MPI_Barrier: nothing is planned here, but ranks wait in it. Where waits do not spin it is on the
- * communicator, as a pair of calls around what was there before; else not at all.
+ * MPI_Barrier: clv plans none, but ranks wait in it. Unless waits spin, clv installs it on the
+ * communicator as a pair of calls around the previous function; otherwise not at all.
  */
 #include "coll_clv/coll_clv_call.h"
 

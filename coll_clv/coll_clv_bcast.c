@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * What is about MPI_Bcast: its function, the one before us, and its vector as packed bytes. Ranks
- * may describe the same data by other counts of other types, so plans cut what all have alike, the
- * bytes; of a vector with gaps that is a copy, packed at the root and unpacked by the others.
- * Between machines with other number formats nothing is converted: as in the rest of Open MPI's
- * coll components that send bytes, such a cluster must leave bcast out.
+ * MPI_Bcast: its function, the previous one, and its vector as packed bytes. Ranks may describe the
+ * same data by different counts and types, so plans cut the bytes, which are equal. A vector with
+ * gaps is copied: packed at the root, unpacked by the others. clv converts no number formats
+ * between machines, like Open MPI's other coll components that send bytes: a mixed cluster must
+ * leave bcast out.
  */
 #include "coll_clv/coll_clv_call.h"
 

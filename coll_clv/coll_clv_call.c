@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * A call of any collective that is ours: the whole story on one screen.
+ * A call of any collective that clv takes over: the whole story on one screen.
  *
  *   made within a call of ours (coll_clv_enter) -----> the previous function
  *   smaller than auto plans (coll_clv_is_left_alone) > the previous function
@@ -18,8 +18,8 @@
  *       it has none, or there is no forecast ----------> what coll_clv_fallback says
  *   end: what ran, and when this rank left
  *
- * Every condition is computed from what MPI makes equal on all ranks (count, type signature,
- * operation, root), from the config, or from the forecast.
+ * Every condition depends only on arguments that MPI makes equal on all ranks (count, type
+ * signature, operation, root), on the config, or on the forecast.
  */
 #include "coll_clv/coll_clv_call.h"
 

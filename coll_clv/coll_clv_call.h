@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * A call of any collective that is ours: its arguments, and the one way that all calls go.
+ * A call of any collective that clv takes over: its arguments, and the one path of all calls.
  *
  * What: coll_clv_call, which each collective's file calls with MPI's arguments; and what such a
  * file (coll_clv_<name>.c) provides. The rest of a collective is its row in

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The group that a call goes by, and how it ends with a failed communicator (see
- * coll_clv_call_group.h).
+ * The group of a call, and its end with a failed communicator (see coll_clv_call_group.h).
  */
 #include "coll_clv/coll_clv_call_group.h"
 
@@ -26,7 +25,8 @@ static void release_group(struct ompi_communicator_t *comm, void *context)
         coll_clv_group_free(module->group);
         module->group = NULL;
     } else {
-        clv_log(CLV_LOG_INFO, "%s is freed, and stays for a host that is away", comm->c_name);
+        clv_log(CLV_LOG_INFO, "%s is freed, but kept until a host out of reach has its messages",
+                comm->c_name);
     }
     coll_clv_scratch_drop(&module->scratch);
     coll_clv_failure_collect();

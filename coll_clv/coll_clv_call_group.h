@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The group that a call goes by: a local one until the communicator has carried enough for a
- * set-up, then its own; and how a call ends when the communicator has failed.
+ * The group of a call: a local one until the communicator has carried enough bytes for a set-up,
+ * then its own; and the end of a call on a failed communicator.
  *
  * Errors: Open MPI's codes. Memory: the module's.
  * Threads: as MPI demands of a communicator, one call at a time.

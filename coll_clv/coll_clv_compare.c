@@ -142,7 +142,7 @@ static CLV_COLD void tell_difference(coll_clv_compare_t *compare, int rank, cons
     words_of(&said->passed, there);
     clv_log(CLV_LOG_ERROR,
             "call %lld on %s is not the same on all ranks: rank %d has %s, rank %d has %s; the "
-            "program is wrong, also where Open MPI alone (--mca coll ^clv) lets it pass",
+            "program is wrong, even if Open MPI alone (--mca coll ^clv) accepts it",
             (long long) said->call, compare->comm->c_name, ompi_comm_rank(compare->comm), here,
             rank, there);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Whether ranks make the same call: a rank that waits for long, or was sent more than it can take,
- * asks others what they passed, and names both counts in one line. A wrong program hangs where
- * Open MPI alone may let it pass, because plans cut the vector by its length.
+ * Checks that ranks make the same call: a rank that waits for long, or receives a message that is
+ * too long, asks others for their arguments and reports both counts in one line. Open MPI alone may
+ * accept a wrong program that hangs with plans, because plans cut the vector by its length.
  *
  * What: each communicator keeps its newest calls' arguments. A function of Open MPI's progress
  * looks, every COLL_CLV_COMPARE_NS at most and so in any wait inside MPI, whether a call of ours

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Every difference between the Open MPI versions that we live in, keyed on the version macro of
- * the coll framework, never on release numbers.
+ * Every difference between the supported Open MPI versions, keyed on the version macro of the coll
+ * framework, never on release numbers.
  *
  *                    2.0.0 (4.1)        2.4.0 (5.0)        3.0.0 (6.0)
  *   counts           int                int                size_t

@@ -2,12 +2,12 @@
  *
  * Device memory: which of our collectives a process may be given it in.
  *
- * A plan combines and copies as the processor does, and what is in a GPU is not its to touch. Open
- * MPI has components that copy such vectors to the host and call whoever is below them (coll/cuda,
- * later coll/accelerator); below those we see host memory alone. Else we may be given anything.
+ * A plan combines and copies on the processor, which must not touch a GPU's memory. Open MPI has
+ * components that copy such vectors to the host and call the component below them (coll/cuda, later
+ * coll/accelerator); below those clv sees only host memory. Otherwise it may receive any memory.
  *
- * Not: looking at a buffer. One rank's may be in a device and another's not, and nobody could know
- * of the others' in time without waiting for them, which costs what a plan gains.
+ * Not: looking at a buffer. One rank's may be in a device and another's not, and no rank could
+ * learn of the others' in time without waiting for them, which costs as much as a plan gains.
  */
 #ifndef COLL_CLV_DEVICES_H
 #define COLL_CLV_DEVICES_H

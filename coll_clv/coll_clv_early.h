@@ -3,7 +3,7 @@
  * The largest message that leaves without its receiver: up to which size a nonblocking send
  * completes while the receiver has posted nothing and is not in MPI. Below it a rank can leave its
  * segments behind and go on; above it, it must wait for the receiver to come (rendezvous). Each
- * transport has a limit of its own, and some have none: nothing about it is assumed.
+ * transport has its own limit, and some have none, so clv assumes nothing about it.
  *
  * One rank sends a message of each size, of powers of two from 4 to 32 KiB, to another one, which
  * sleeps; after twice the time that these 60 KiB take, and a millisecond, it looks which are

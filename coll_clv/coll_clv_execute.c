@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The table of the window executor over the PML, and where each segment's copy lives meanwhile.
+ * The window executor's table of functions over the PML, and the place of each segment's copy.
  *
  *   this rank's copy of a segment          sent from            then
  *   OWN       its contribution, untouched  sbuf                 -
@@ -8,9 +8,9 @@
  *   0, 1, ..  partial sum, in that buffer  the buffer           the buffer is free, unless a copy
  *                                                               was sent or goes elsewhere, too
  *
- * A received segment arrives in a free buffer. Where this rank still has its contribution, that is
- * combined into the buffer, which then is the copy; else the buffer is combined into the copy. On a
- * rank that ends with the whole result (`results`), all of that goes to rbuf instead.
+ * A received segment arrives in a free buffer. If this rank still has its contribution, it combines
+ * that into the buffer, which becomes the copy; otherwise it combines the buffer into the copy. A
+ * rank that ends with the whole result (`results`) combines into rbuf instead.
  */
 #include "ompi_config.h"
 

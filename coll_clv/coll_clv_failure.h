@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Failures that Open MPI knows of (ULFM: a rank died, the communicator was revoked), as whoever
- * waits inside this component has to see them: every loop of ours that waits for another rank asks
- * coll_clv_failure_of or coll_clv_failure_or_broken, every list of requests that is given up goes
- * through coll_clv_give_up.
+ * Failures that Open MPI knows of (ULFM: a rank died, the communicator was revoked), for all waits
+ * inside this component: every loop that waits for another rank asks coll_clv_failure_of or
+ * coll_clv_failure_or_broken, and every abandoned list of requests goes through coll_clv_give_up.
  *
  * What: the same as Open MPI's own waits do (ompi_request_is_failed), once per idle turn of a loop
  * instead of once per request: a rank's death marks each communicator it was in, and every request
  * of a collective on a marked communicator has failed. And what requests that are given up use of
  * our memory: Open MPI may still read or write there, so it is freed with the last of them.
- * Not: how a failure is found (Open MPI's launcher and transports), nor what is done about it (the
- * caller of MPI, who revokes and shrinks).
+ * Not: detecting a failure (Open MPI's launcher and transports), nor reacting to it (the caller of
+ * MPI, which revokes and shrinks).
  *
  * Where Open MPI has no ULFM (4.1), or the job was started without it, nothing ever fails here.
  * Threads: any. Cost: two loads.

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Whether a call is for us (see coll_clv_fit.h).
+ * Whether clv can run a call (see coll_clv_fit.h).
  */
 #include "coll_clv/coll_clv_fit.h"
 

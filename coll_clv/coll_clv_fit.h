@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Whether a call is for us: by its operation and type, its size, what this communicator's ranks
- * are. Every answer is the same on all ranks.
+ * Whether clv can run a call: by its operation, type and size, and by the communicator's ranks.
+ * Every answer is the same on all ranks.
  *
  * Errors: a reason of choose_reasons.h; CLV_FIT: none. Memory: none.
  * Threads: as MPI demands of a communicator, one call at a time.

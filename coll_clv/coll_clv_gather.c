@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Exchanges in ceil(log2(ranks)) rounds: in each one a rank hears from the rank a distance above
- * it, and that distance doubles (see coll_clv_gather.h).
+ * Exchanges in ceil(log2(ranks)) rounds: in each round a rank receives from the rank a distance
+ * above it, and the distance doubles (see coll_clv_gather.h).
  */
 #include "ompi_config.h"
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * What ranks tell each other before they can run plans, over the PML: bytes of each rank to all,
- * one yes or no of all, and waiting for all.
+ * The exchanges of ranks before they can run plans, over the PML: bytes of each rank to all, one
+ * yes or no of all, and waiting for all.
  *
- * Not by the communicator's own allgather, allreduce or barrier: whoever provides those may build
- * them from a reduce, allreduce or broadcast of the same communicator, which is ours and may be the
- * very call that waits for this. So nothing of this component calls a collective of a communicator,
- * but for the function that was there before, where a call is handed to that.
+ * Not by the communicator's own allgather, allreduce or barrier: their component may build them
+ * from a reduce, allreduce or broadcast of the same communicator, which clv has taken over and
+ * which may be the very call that waits for this. So clv calls no collective of a communicator,
+ * except the previous function when it hands a call over.
  *
  * Collective over the communicator, in the same order on all ranks; messages have a tag of their
  * own, since another component's collective, with messages of its own under way, may have made the

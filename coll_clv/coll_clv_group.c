@@ -335,7 +335,7 @@ static void words(void *context, char *text, int n_bytes)
     const forecast_wait_t *of = context;
 
     (void) snprintf(text, (size_t) n_bytes,
-                    "rank %d of %s in call %lld of its kind for forecast %lld: some rank has not "
+                    "rank %d of %s in call %lld of its kind for forecast %lld: a rank has not "
                     "entered an earlier call",
                     (int) of->group->rank, of->group->comm->c_name, (long long) of->call->number,
                     (long long) of->call->forecast_version);
@@ -387,8 +387,8 @@ static CLV_COLD int cut_off(const coll_clv_group_t *group, clv_status_t status)
     if (OMPI_SUCCESS != failure) {
         return failure;
     }
-    clv_log(CLV_LOG_ERROR, "cut off from the other nodes just before a decision; this reduce "
-                           "cannot be right with or without them");
+    clv_log(CLV_LOG_ERROR, "lost the connection to the other nodes just before a decision; this "
+                           "call fails, because clv cannot know which plan they run");
     return ompi_error_of(status);
 }
 

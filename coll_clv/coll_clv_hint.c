@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The receiving end of clv.h: finds the communicator's group and passes the hint on, and says how
+ * The receiving end of clv.h: finds the communicator's group, passes the hint on, and answers how
  * long this rank is expected to wait.
  *
  * The only symbols besides the component that other code may call; clv.h looks them up by name.

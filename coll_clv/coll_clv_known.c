@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * What links between some processes cost (see coll_clv_known.h).
+ * Measured costs of the links between lists of processes (see coll_clv_known.h).
  */
 #include "coll_clv/coll_clv_known.h"
 

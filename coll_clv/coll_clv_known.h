@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * What links cost, as communicators of this process have agreed: one over the same processes in the
- * same order need not measure again. Programs and libraries duplicate communicators, and some make
- * a new one for each step; a calibration would be most of what a short-lived one takes
- * (docs/decisions/0006).
+ * The costs of links on which communicators of this process have agreed: a communicator over the
+ * same processes in the same order need not measure again. Programs and libraries duplicate
+ * communicators, and some make a new one for each step; a calibration would be most of what a
+ * short-lived one takes (docs/decisions/0006).
  *
- * The newest COLL_CLV_KNOWN_MAX of a process. Which of them each rank has is its own affair: the
- * ranks show each other what they know, and take it where all know the same (coll_clv_setup.c).
+ * The newest COLL_CLV_KNOWN_MAX of a process. Ranks may hold different ones: they compare their
+ * entries and use one only if all have the same (coll_clv_setup.c).
  *
  * Threads: any function by any thread at any time. Cost: no system call.
  */

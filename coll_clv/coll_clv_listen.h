@@ -8,8 +8,8 @@
  * Not: transports through memory or a device, threads that progress by themselves, or programs with
  * MPI_THREAD_MULTIPLE, whose other threads could not use the loop meanwhile.
  *
- * The loop's functions are libevent's, whose headers no Open MPI installs: they are looked up by
- * name, once, and where one is missing nobody listens.
+ * The loop's functions are libevent's, whose headers no Open MPI installs: clv looks them up by
+ * name, once, and if one is missing no rank listens.
  *
  * Threads: one. Memory: a timerfd and its event, from the first listening sleep to close.
  */

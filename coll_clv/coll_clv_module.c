@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The module: what one communicator has of us. Query, enable, disable, end.
+ * The module: clv's part of one communicator. Query, enable, disable, end.
  *
  * Cost: enable takes no memory beyond the module and sends nothing; a communicator that never
  * makes an eligible call never causes more.
@@ -144,8 +144,8 @@ static void tell_lowered_level(void)
     if (mca_coll_clv_component.is_threaded && !ompi_mpi_thread_multiple &&
         !atomic_exchange(&has_reported, true)) {
         clv_log(CLV_LOG_HOST,
-                "MPI_T_init_thread was called with less than MPI_THREAD_MULTIPLE, which the "
-                "program has: threads that call MPI at once are not safe in Open MPI any more");
+                "MPI_T_init_thread asked for less than the program's MPI_THREAD_MULTIPLE: Open "
+                "MPI is no longer safe for concurrent calls of several threads");
     }
 }
 

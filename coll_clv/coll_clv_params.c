@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Registers the tables of parameters and counters with Open MPI and checks what the user set.
+ * Registers the tables of parameters and counters with Open MPI and checks the user's values.
  *
- * A value that is no number, no known word or out of range is refused here, before Open MPI would
- * do so in words of its own; those come only for words in a file of parameters. Either way the
- * component is not used: a job that ran on with a setting silently replaced would be measured for
- * what it is not.
+ * This file refuses a value that is not a number, an unknown word or out of range, before Open MPI
+ * does so in its own words (which still happens for words in a parameter file). Either way the
+ * component is not used: if a job went on with a silently replaced setting, its measurement would
+ * be of something else.
  */
 #include "coll_clv/coll_clv.h"
 

@@ -1,28 +1,28 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Whether all ranks of a communicator have this component, made of the same sources, with the same
- * parameters.
+ * Checks that all ranks of a communicator have this component, built from the same sources, with
+ * the same parameters.
  *
- * A rank that lacks it, or would judge a call's size by another limit, runs another reduce than
- * its peers, and the job hangs. That a file on one host, a missing installation there, one that is
- * older, or spawned processes can do. So each process publishes a checksum of the sources and the
- * parameters that decide what runs, before the fence of MPI_Init; and before a communicator runs
- * anything but the previous reduce for the first time, each rank looks at what all its peers
- * published. All see the same, so all answer the same, also those that were not asked yet; no
- * message is needed, and who is not there need not answer.
+ * A rank without it, or with another size limit, would run another reduce than its peers, and the
+ * job would hang. A parameter file on one host, a missing or older installation there, or spawned
+ * processes can cause that. So before the fence of MPI_Init each process publishes a checksum of
+ * the sources and the parameters that decide what runs. Before a communicator first runs anything
+ * but the previous reduce, each rank reads the data of all its peers. All ranks read the same data
+ * and so reach the same answer, without a message, and an absent rank need not answer.
  *
- * It also publishes in which collectives it may be given device memory (coll_clv_devices.h): plans
- * combine and copy as the processor does. One rank that may is enough, so all its peers answer
- * alike, and a call with device memory here and host memory there is never split.
+ * Each process also publishes the collectives in which it may receive device memory
+ * (coll_clv_devices.h), because plans combine and copy on the processor. One such rank decides for
+ * all its peers, so ranks with device memory and ranks with host memory never run different
+ * functions.
  *
- * And it publishes which link it has, so that a communicator knows who shares one before anything
- * was sent on it; and which misspelt parameters it was given, so that one process tells of them.
+ * It publishes its link, so that a communicator knows which ranks share one before it sends
+ * anything; and its misspelt parameters, so that only one process reports them.
  *
  * Not covered: values changed later through MPI_T (they must be changed everywhere, as MPI says),
  * and another component above this one on some ranks only.
  *
  * Cost: 120 bytes per process in the exchange that MPI_Init makes anyway; one look-up per rank of a
- * communicator, some 0.3 ms each; none once a communicator of the whole job was looked through.
+ * communicator, about 0.3 ms each; none after those of a communicator of the whole job.
  */
 #include "coll_clv/coll_clv.h"
 
@@ -280,10 +280,10 @@ static void describe(struct ompi_communicator_t *comm, const difference_t *found
     const int rank = ompi_comm_rank(comm);
 
     if (ABSENT == found->verdict) {
-        (void) snprintf(sentence, size, "rank %d of %s does not use it, rank %d does", found->rank,
+        (void) snprintf(sentence, size, "rank %d of %s does not use clv, rank %d does", found->rank,
                         comm->c_name, rank);
     } else if (found->which < 0) {
-        (void) snprintf(sentence, size, "rank %d of %s has another version of it than rank %d",
+        (void) snprintf(sentence, size, "rank %d of %s has another version of clv than rank %d",
                         found->rank, comm->c_name, rank);
     } else {
         describe_value(comm->c_name, found, rank, sentence, size);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * What a process has once, whatever the number of its communicators (see coll_clv_process.h).
+ * The state that a process has once, for all its communicators (see coll_clv_process.h).
  */
 #include "coll_clv/coll_clv_process.h"
 

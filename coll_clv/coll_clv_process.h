@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * What a process has once, whatever the number of its communicators: the background channel, and
- * the clock of the newest communicator that joined it.
+ * The state that a process has once for all its communicators: the background channel, and the
+ * clock of the newest communicator that joined it.
  *
  * Threads: any function by any thread at any time; one lock, held for the length of a look.
  * Cost: no system call, but for opening and closing.

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The recorder of this process: how it starts and ends, and what of a call goes into its ring (see
+ * The recorder of this process: its start and end, and the record of a call in its ring (see
  * coll_clv_record.h).
  *
  * Threads: start and stop in MPI_Init and MPI_Finalize; streams under one lock, which a call takes
- * only when it is not of the same shape as the one of its kind before.
+ *   only if its shape differs from the previous call of its kind.
  */
 #include "coll_clv/coll_clv_record.h"
 

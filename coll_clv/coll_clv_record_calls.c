@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The recorder's wrappers, one row each, and how they come onto a communicator and off it again
- * (see coll_clv_record.h).
+ * The recorder's wrappers, one row each, and their installation on a communicator and removal (see
+ * coll_clv_record.h).
  */
 #include "coll_clv/coll_clv_record.h"
 

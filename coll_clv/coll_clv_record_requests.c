@@ -6,17 +6,17 @@
  *      persistent    init function -> request: its start and free functions are ours; each start
  *                    sets the callback
  *
- * The callback is Open MPI's own (ompi_request_set_callback), which is called once, by whichever
- * thread finds the request complete, before anybody who waits for it goes on. Open MPI may put a
- * callback of its own before ours, for derived datatypes and users' operations
- * (ompi_coll_base_retain_op); that one calls ours with our context, so both are the request.
+ * The callback is Open MPI's own (ompi_request_set_callback). The thread that finds the request
+ * complete calls it once, before any waiting thread goes on. Open MPI may put a callback of its own
+ * before ours, for derived datatypes and users' operations (ompi_coll_base_retain_op); that one
+ * calls ours with our context, so both are the request.
  *
- * Not seen, and counted as dropped: more than CLV_PENDING_MOST at a time; a request whose function
- * has set a callback. Not seen at all: starts of persistent requests that have nothing to do; with
- * several threads, a request that another thread completes in the moment in which its callback is
- * set.
+ * Not recorded, and counted as dropped: more than CLV_PENDING_MOST at a time; a request whose
+ * function has set a callback. Not recorded at all: starts of persistent requests with nothing to
+ * do; with several threads, a request that another thread completes while this one sets its
+ * callback.
  *
- * Threads: the table under one lock, which no function of Open MPI is called with.
+ * Threads: the table under one lock, held during no call into Open MPI.
  */
 #include "coll_clv/coll_clv_record.h"
 

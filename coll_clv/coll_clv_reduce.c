@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * What is about MPI_Reduce: its function, the one before us, and the algorithms of Open MPI that we
- * call with our module. The way of a call is in coll_clv_call.c, our own ring in coll_clv_ring.c.
+ * MPI_Reduce: its function, the previous one, and the algorithms of Open MPI that clv calls with
+ * its module. The path of a call is in coll_clv_call.c, clv's own ring in coll_clv_ring.c.
  */
 #include "coll_clv/coll_clv_call.h"
 

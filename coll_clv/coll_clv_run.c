@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Runs a call by what was chosen for it (see coll_clv_run.h).
+ * Runs a call as chosen (see coll_clv_run.h).
  */
 #include "coll_clv/coll_clv_run.h"
 

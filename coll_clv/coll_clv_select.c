@@ -2,10 +2,10 @@
  *
  * Makes the literal `--mca coll clv` work.
  *
- * Open MPI takes it as "this component and no other" and then finds nobody for the other
- * operations. What the user means is: clv for what clv does, the usual ones for the rest. So while
- * the framework registers us, its only component, we find and register all others beside us and
- * clear the selection, which later steps would filter by.
+ * Open MPI reads it as "this component and no other" and then finds no component for the other
+ * operations. The user means: clv for its collectives, the usual components for the rest. So while
+ * the framework registers clv as its only component, clv finds and registers all others and clears
+ * the selection, by which later steps would filter.
  */
 #include "coll_clv/coll_clv.h"
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * How a communicator's group comes to be: endpoint records, calibration, reports (see
- * coll_clv_setup.h).
+ * Sets up a communicator's group: endpoint records, calibration, reports (see coll_clv_setup.h).
  */
 #include "ompi_config.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * What coll_clv_print shows of forecasts, plans and links (see coll_clv_show.h).
+ * Prints forecasts, plans and links for coll_clv_print (see coll_clv_show.h).
  */
 #include "coll_clv/coll_clv_show.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Ranks that wait and sleep (see coll_clv_sleep.h).
+ * Sleeping waits of ranks (see coll_clv_sleep.h).
  */
 #include "coll_clv/coll_clv_sleep.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Did it help: at the end of a job, what rank 0 saw of it (coll_clv_print summary). At most
- * thirteen lines; the last one is the verdict, and before it the numbers are said as JSON.
+ * The summary of rank 0 at the end of a job (coll_clv_print summary). At most thirteen lines; the
+ * last one is the verdict on whether clv helped, the one before it has the numbers as JSON.
  *
  * Times are those of calls that a communicator's group saw, planned or not: from the arrival of
  * this rank to its exit.
@@ -63,15 +63,15 @@ static void say_times(const coll_clv_component_t *component)
         }
         add(&line, "%s: %llu calls", clv_collective_name(c), calls);
         if (0 < times->planned_calls) {
-            add(&line, "; %llu by a plan, %.3f ms in the mean", times->planned_calls,
+            add(&line, "; %llu ran a plan, %.3f ms on average", times->planned_calls,
                 mean_ms(times->planned_ns, times->planned_calls));
         }
         if (0 < times->previous_calls) {
-            add(&line, "; %llu measured by the previous function, %.3f ms", times->previous_calls,
-                mean_ms(times->previous_ns, times->previous_calls));
+            add(&line, "; %llu timed calls ran the previous function, %.3f ms",
+                times->previous_calls, mean_ms(times->previous_ns, times->previous_calls));
         }
         if (0 < times->newest_pace_ns) {
-            add(&line, "; one to the next %.3f ms in the first %d, %.3f in the newest",
+            add(&line, "; from one call to the next %.3f ms in the first %d, %.3f in the newest",
                 (double) times->first_pace_ns / 1e6, COLL_CLV_ITERATION_CALLS,
                 (double) times->newest_pace_ns / 1e6);
         }
@@ -124,7 +124,7 @@ static void say_waits(const coll_clv_counters_t *counters)
         add(&line, "rank 0 waited %.3f s in calls, %.3f of them asleep",
             (double) counters->waited_ns / 1e9, (double) counters->asleep_ns / 1e9);
         if (0 < counters->late_wakes) {
-            add(&line, "; %llu times it may have woken late, by %.3f ms at most in the mean",
+            add(&line, "; it may have woken late %llu times, on average by at most %.3f ms",
                 counters->late_wakes, mean_ms(counters->late_wakes_ns, counters->late_wakes));
         }
         say(&line);
@@ -163,7 +163,7 @@ static void say_exchange(const coll_clv_component_t *component, const clv_pap_co
     line_t line = {0};
 
     if (0 < counters->judged) {
-        add(&line, "predictions: %lld judged, off by %.3f ms in the mean",
+        add(&line, "predictions: %lld checked, off by %.3f ms on average",
             (long long) counters->judged,
             mean_ms((unsigned long long) counters->judged_error_ns,
                     (unsigned long long) counters->judged));
@@ -177,7 +177,7 @@ static void say_exchange(const coll_clv_component_t *component, const clv_pap_co
         say(&line);
         line = (line_t){0};
     }
-    add(&line, "the thread took %.3f s of a core; lookups took calls %.3f ms, trying %.3f ms",
+    add(&line, "cost: background thread %.3f s of a core, lookups in calls %.3f ms, trials %.3f ms",
         (double) counters->thread_cpu_ns / 1e9, (double) component->counters.lookup_ns / 1e6,
         (double) component->counters.regret_ns / 1e6);
     say(&line);

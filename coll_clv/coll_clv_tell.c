@@ -2,8 +2,8 @@
  *
  * Tells which algorithm ran and why: once per shape of call and again when it changes.
  *
- * A small table per module remembers the last word on each shape; two shapes that share a place
- * only make it talk more.
+ * A small table per module remembers the last report on each shape; two shapes that share an entry
+ * only cause more reports.
  */
 #include "coll_clv/coll_clv_call.h"
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Misspelt parameters: Open MPI takes any name, so it is for us to say that nobody reads it.
+ * Misspelt parameters: Open MPI accepts any name, so clv reports names that no component reads.
  *
- * Looked at are the environment, which mpirun's command line ends up in, and the files of
- * parameters that this process reads.
+ * It checks the environment, which contains mpirun's command line, and the parameter files that
+ * this process reads.
  */
 #include "coll_clv/coll_clv.h"
 
@@ -147,7 +147,7 @@ static void tell(void *context, const char *name, size_t length, const char *fil
     };
     const char *nearest = clv_near(name, length, names, sizeof names / sizeof names[0]);
     char line[LINE_BYTES];
-    int used = snprintf(line, sizeof line, PREFIX "%.*s is no parameter of clv",
+    int used = snprintf(line, sizeof line, PREFIX "%.*s is not a parameter of clv",
                         length < CLV_NEAR_BYTES ? (int) length : CLV_NEAR_BYTES, name);
 
     (void) context;

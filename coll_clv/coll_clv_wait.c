@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Where a call is that waits (see coll_clv_wait.h).
+ * The place of a waiting call (see coll_clv_wait.h).
  */
 #include "coll_clv/coll_clv_wait.h"
 

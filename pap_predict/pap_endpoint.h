@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The endpoint record: what each rank tells all others once per group, through the caller's
+ * The endpoint record, which each rank sends all others once per group through the caller's
  * allgather.
  *
- * It says who shares a node with whom, how to reach this rank's table and thread, and (rank 0's)
- * the group's key. A host may have any number of network addresses: an endpoint record has the
- * first of them and how many there are; where one has more, a second exchange moves the others of
- * all ranks.
- * An endpoint record comes from another process: decode checks every field before use.
- * Pure but for clv_pap_endpoint_host, which reads /proc. Any thread.
+ * It says which ranks share a node, how to reach this rank's table and thread, and (rank 0's) the
+ * group's key. A host may have any number of network addresses: an endpoint record has the first of
+ * them and how many there are; where one has more, a second exchange moves the others of all ranks.
+ * An endpoint record comes from another process: decode checks every field before use. Pure but for
+ * clv_pap_endpoint_host, which reads /proc. Any thread.
  */
 #ifndef CLV_PAP_ENDPOINT_H
 #define CLV_PAP_ENDPOINT_H

@@ -90,7 +90,7 @@ static void save_memory(clv_pap_leader_t *leader, int64_t now_ns)
         return;
     }
     if (!atomic_flag_test_and_set(&has_reported)) {
-        clv_log(CLV_LOG_ERROR, "no memory: the communicators of this process go on without "
+        clv_log(CLV_LOG_ERROR, "out of memory: the communicators of this process go on without "
                                "predictions");
     }
     clv_pap_agree_give_up(leader->agree, now_ns, CLV_PAP_LOST_REQUESTED);

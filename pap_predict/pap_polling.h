@@ -10,8 +10,8 @@
  *
  * What comes later rings. After records that came much earlier than expected ranks ring until two
  * distances are known again. So a program that calls regularly rings never, an irregular one each
- * time, and when nobody calls the last look is one distance after the call that did not come. A
- * rank that needs a forecast rings in any case, so nobody waits for a look.
+ * time, and if calls stop, the last look is one distance after the missing call. A rank that needs
+ * a forecast rings in any case, so no rank waits for a look.
  *
  * Pure: no time, no table. Local ns. One slot, one thread at a time.
  */

@@ -33,7 +33,7 @@
 #include "clocksync/clocksync.h"
 #include "util/util_status.h"
 
-#define CLV_PAP_ENDPOINT_BYTES  256 /* what each rank tells the others once per group */
+#define CLV_PAP_ENDPOINT_BYTES  256 /* record that each rank sends the others once per group */
 #define CLV_PAP_MAX_STREAMS     16  /* per group; the least recently used is replaced */
 #define CLV_PAP_MAX_WINDOW      64  /* sampled calls remembered per stream */
 #define CLV_PAP_MAX_COLLECTIVE  127
@@ -47,14 +47,14 @@
  * (docs/decisions/0002); `best` needs what the others need, and breaks ties by their order here. */
 /* clang-format off */
 #define CLV_PAP_CHOOSER_MAP(XX)                                                                    \
-    XX(best,     1, "whichever of the others was least wrong in the last calls")
+    XX(best,     1, "the predictor below with the least error in recent calls")
 #define CLV_PAP_PURE_PREDICTOR_MAP(XX)                                                             \
     XX(periodic, 0, "average of the calls at the same phase; of all when there is no period")      \
     XX(sma,      0, "simple moving average of the window")                                         \
     XX(ewma,     0, "exponentially weighted average, newest weighs most")                          \
     XX(median,   0, "median of the window, rank by rank")                                          \
     XX(compute,  1, "exit of the last call plus the average computing time, rank by rank")         \
-    XX(last,     0, "the newest call again")
+    XX(last,     0, "the arrivals of the newest call")
 /* clang-format on */
 #define CLV_PAP_PREDICTOR_MAP(XX) CLV_PAP_CHOOSER_MAP(XX) CLV_PAP_PURE_PREDICTOR_MAP(XX)
 
@@ -76,14 +76,14 @@ typedef struct clv_pap_options {
                                  * May differ between ranks, as the ports may */
     int32_t port_min;           /* the first port to listen on; 0: any */
     int32_t port_range;         /* and how many from there, 1 at least where port_min is given */
-    int64_t connect_timeout_ns; /* a connection that is not there for so long is lost; a way that
-                                 * is gone is found in two thirds of it */
-    int64_t patience_ns; /* a rank that waits so long asks all to go without; 0: it never does. May
-                          * differ between ranks */
-    int32_t has_relay;   /* the caller serves clv_pap_group_relay: see there */
+    int64_t connect_timeout_ns; /* a connection absent for this long is lost; a broken path is
+                                 * detected in two thirds of it */
+    int64_t patience_ns; /* after this wait a rank asks all to go on without the forecast; 0: never.
+                          * May differ between ranks */
+    int32_t has_relay;   /* the caller serves clv_pap_group_relay */
 } clv_pap_options_t;
 
-/* What names a stream; equal on all ranks by the MPI standard. */
+/* The key of a stream; equal on all ranks by the MPI standard. */
 typedef struct clv_pap_stream_key {
     int16_t collective;   /* the caller's number, 0 .. CLV_PAP_MAX_COLLECTIVE */
     int16_t max_segments; /* the caller's, too, 0 .. CLV_PAP_MAX_SEGMENTS */
@@ -108,31 +108,31 @@ typedef struct clv_pap_forecast {
     int64_t previous_after_ns; /* its last exit - last arrival; -1 unknown */
     int64_t previous_in_mpi_ns; /* its mean of exit - arrival; -1 unknown */
     int32_t announced;          /* predicted_ns comes from hints of all ranks */
-    int32_t hints_ignored;      /* they come too late to be waited for: the next are only noted */
-    int32_t predictor;          /* whose prediction it is, index into clv_pap_predictors[]: the one
-                                  * that `best` follows, not `best`; -1: none, or announced */
+    int32_t hints_ignored;      /* hints come too late to wait for; clv only notes the next ones */
+    int32_t predictor;          /* the predictor used, index into clv_pap_predictors[]; for `best`
+                                 * the one it follows; -1: none, or announced */
     int32_t disagree; /* ranks reported different forecasts or choices: a bug; no forecast */
     const int64_t *predicted_ns; /* relative arrival, smallest is 0 */
 } clv_pap_forecast_t;
 
-/* How far the program has come, by the newest record set: for whoever judges what calls ran, not
- * for the calls themselves. Agreed like the forecast it comes with. */
+/* The program's progress, by the newest record set: for judging the choices of calls, not for the
+ * calls themselves. Agreed like its forecast. */
 typedef struct clv_pap_progress {
     int64_t call;            /* number of the newest sampled call in its stream */
     int64_t last_arrival_ns; /* when its last rank arrived, global; 0: unknown */
     int64_t computing_ns; /* the longest time of a rank from its last exit to there; 0: unknown */
-    int32_t is_decoupled; /* some rank arrived there before all had ended the call before */
-    int32_t last_rank;    /* who arrived there last; -1: clocks are not that good, or unknown */
+    int32_t is_decoupled; /* a rank arrived there before all ranks had left the previous call */
+    int32_t last_rank;    /* the rank that arrived there last; -1: unknown, or clocks too inexact */
 } clv_pap_progress_t;
 
-/* Called by whoever completes a forecast, before anyone sees it, on the background thread of each
- * node's leader. Fills `node_plans` (zeroed, at least node_plans_bytes long, shared by the node)
- * with the node plans (opaque here) that the caller wants to find beside the forecast; returns the
- * bytes used (0: nothing). `key_table` is the key table that the ranks gave at the end of the call
- * before the newest sampled one (it should say its own length: what lies behind it, up to
- * key_table_bytes, is left from earlier ones; zeros where the stream had no call before, or a rank
- * had not ended it when it began the sampled one; NULL when key_table_bytes is 0). `memory` is
- * state the caller keeps per stream (also zeroed at first, memory_bytes long): a deterministic
+/* The background thread of each node's leader calls it when a forecast is complete, before any rank
+ * sees the forecast. Fills `node_plans` (zeroed, at least node_plans_bytes long, shared by the
+ * node) with the node plans (opaque here) that the caller will find beside the forecast; returns
+ * the bytes used (0: nothing). `key_table` is the key table that the ranks gave at the end of the
+ * call before the newest sampled one. It should contain its own length, because old bytes may
+ * follow it, up to key_table_bytes. It is zero if the stream had no earlier call, or if a rank
+ * began the sampled call before the earlier one had ended; NULL if key_table_bytes is 0. `memory`
+ * is state the caller keeps per stream (also zeroed at first, memory_bytes long): a deterministic
  * function of the forecasts, their progress and key tables so far. Must be a pure function of its
  * arguments. */
 typedef size_t (*clv_pap_make_node_plans_t)(void *context, const clv_pap_stream_key_t *key,
@@ -141,10 +141,10 @@ typedef size_t (*clv_pap_make_node_plans_t)(void *context, const clv_pap_stream_
                                             const void *key_table, void *memory, void *node_plans,
                                             size_t node_plans_bytes);
 
-/* Called on the background thread of each node's leader, at the local time that it returned last,
- * and whenever a rank rings; and once more, is_last, by the leader's rank when it frees the group.
- * memory: the shares of the node's ranks (clv_pap_group_share), share_bytes apart. clock: of
- * the node, NULL while there is none. Returns when to come again, local ns. */
+/* The background thread of each node's leader calls it at the local time that it returned last, and
+ * whenever a rank wakes it; the leader's rank calls it once more, is_last, when it frees the group.
+ * memory: the shares of the node's ranks (clv_pap_group_share), share_bytes apart. clock: of the
+ * node, NULL while there is none. Returns the time of the next call, local ns. */
 typedef int64_t (*clv_pap_tend_t)(void *context, unsigned char *memory, size_t share_bytes,
                                   const clv_cs_model_t *clock, int64_t now_ns, int is_last);
 
@@ -157,10 +157,10 @@ typedef struct clv_pap_hooks {
         key_table_bytes; /* 0 .. CLV_PAP_KEY_TABLE_BYTES; the table holds two per stream, 8 KiB at
                               * most, and every rank one per stream */
     size_t share_bytes;  /* memory of each rank for the caller's own use, zeroed at first */
-    clv_pap_tend_t tend; /* NULL: nobody looks at it */
+    clv_pap_tend_t tend; /* NULL: not used */
     void *tend_context;
-    void (*after_tend)(void *tend_context); /* what may block: on the thread, without its lock,
-                                             * after a tend that was not the last; or NULL */
+    void (*after_tend)(void *tend_context); /* may block: called on the thread without its lock
+                                             * after each tend but the last; or NULL */
 } clv_pap_hooks_t;
 
 /* ---- process ---------------------------------------------------------------------------- */
@@ -181,29 +181,29 @@ clv_status_t clv_pap_group_create(clv_pap_t *pap, int32_t n_ranks, int32_t rank,
                                   const clv_pap_hooks_t *hooks, unsigned char *endpoint,
                                   clv_pap_group_t **group_p) CLV_MUST_CHECK;
 
-/* Between the two, where a host has more network addresses than an endpoint record takes: how many
- * bytes more each rank tells the others, equal on all ranks as the endpoint records are; 0:
- * nothing, which is the rule. And this rank's. */
+/* Between the two steps, if a host has more network addresses than fit into an endpoint record: the
+ * number of further bytes that each rank sends the others, equal on all ranks as the endpoint
+ * records are; usually 0. The second function gives this rank's bytes. */
 size_t clv_pap_more_bytes(const unsigned char *endpoints, int32_t n_ranks);
 void clv_pap_group_more(const clv_pap_group_t *group, unsigned char *more, size_t n_bytes);
 
 /* Step 2: the endpoint records of all ranks (n_ranks * CLV_PAP_ENDPOINT_BYTES) and the key of rank
- * 0, and what all ranks told more; NULL: nothing. Finds the node's leader and attaches to its
- * table. The caller then agrees (allreduce MIN of success). CLV_UNSUPPORTED: nodes have no address
- * of each other that they could reach; CLV_NO_MEMORY. */
+ * 0, and the further bytes of all ranks; NULL: none. Finds the node's leader and attaches to its
+ * table. The caller then agrees (allreduce MIN of success). CLV_UNSUPPORTED: two nodes have no
+ * address at which they reach each other; CLV_NO_MEMORY. */
 clv_status_t clv_pap_group_attach(clv_pap_group_t *group, const unsigned char *endpoints,
                                   const unsigned char *more) CLV_MUST_CHECK;
 
 /* Step 3: only if every rank succeeded. From here on connections and the clock come up in the
- * background. Otherwise the group is freed and all go without predictions. */
+ * background. Otherwise all ranks free the group and go on without predictions. */
 clv_status_t clv_pap_group_activate(clv_pap_group_t *group) CLV_MUST_CHECK;
 
 /* The ranks of this rank's node, increasing, *n_p of them, this rank among them. Valid after
  * attach, until group_free. */
 const int32_t *clv_pap_group_node_ranks(const clv_pap_group_t *group, int32_t *n_p);
 
-/* This rank's share, valid until group_free; NULL where share_bytes is 0. And a word to the
- * leader's thread that it is time to tend; a system call. */
+/* This rank's share, valid until group_free; NULL if share_bytes is 0. clv_pap_group_wake tells the
+ * leader's thread to tend now; a system call. */
 unsigned char *clv_pap_group_share(const clv_pap_group_t *group);
 void clv_pap_group_wake(const clv_pap_group_t *group);
 /* The number of this rank's node, where this rank is its leader, else -1; *n_nodes_p is set there.
@@ -214,20 +214,20 @@ int32_t clv_pap_group_leads(const clv_pap_group_t *group, int32_t *n_nodes_p);
  * their own time. NULL is fine. */
 void clv_pap_group_free(clv_pap_group_t *group);
 
-/* The same for a communicator that failed, where no rank will ever call again: frees what it holds
- * within a moment, though other nodes may not have left and one may be dead. */
+/* The same for a communicator that failed, where no rank will ever call again: frees its resources
+ * at once, although other nodes may not have left or may be dead. */
 void clv_pap_group_abandon(clv_pap_group_t *group);
 
 /* ---- calls -------------------------------------------------------------------------------- */
 
-/* One call on this rank, the caller's from begin to end. What depends on its stream is known once
- * its turn has come: when every call begun before it on this group has been answered. */
+/* One call on this rank; the caller owns it from begin to end. The fields that depend on its stream
+ * are set once its turn has come: when every earlier call of this group has been answered. */
 typedef struct clv_pap_call {
     clv_pap_stream_key_t key;
     int64_t turn;             /* number on the group, from 0 */
     int64_t number;           /* of this stream, from 0 */
     int64_t forecast_version; /* the forecast this call waits for; 0: none yet */
-    int64_t awaited_version;  /* the one it waits for at present; 0: it does not wait */
+    int64_t awaited_version;  /* the one it waits for now; 0: it does not wait */
     int64_t held_version;     /* the forecast it uses; 0: none */
     int64_t arrival_ns;       /* local */
     int32_t stream;           /* slot; -1: its turn has not come */
@@ -238,58 +238,56 @@ typedef struct clv_pap_call {
     int32_t is_open; /* has come and not ended */
 } clv_pap_call_t;
 
-/* Optional, some time before clv_pap_call_begin: the memory that the call will touch is on its way
- * into the caches meanwhile. Changes nothing. */
+/* Optional, some time before clv_pap_call_begin: prefetches the memory that the call will touch.
+ * Changes nothing. */
 void clv_pap_call_fetch(const clv_pap_group_t *group);
 
 /* Numbers the call and, if it is sampled, gives this rank's record. No lock, no allocation, no
  * system call but at most one wake of the node's leader. local_ns: arrival, CLOCK_MONOTONIC.
  *
  * Calls may overlap: any number may be begun before the first one has ended, in the same order on
- * all ranks, as MPI asks for nonblocking collectives. What each of them is told does not depend on
- * when a rank asks; the one begun first is answered first, so ask for all open calls, oldest
- * first. */
+ * all ranks, as MPI asks for nonblocking collectives. The answers do not depend on when a rank
+ * asks. The call begun first is answered first, so ask for all open calls, oldest first. */
 void clv_pap_call_begin(clv_pap_group_t *group, const clv_pap_stream_key_t *key, int64_t local_ns,
                         clv_pap_call_t *call);
 
 /* The forecast of this call. CLV_OK: *forecast_p (and *node_plans_p, its bytes in
  * *node_plans_bytes_p, both valid until call_end). CLV_AGAIN: not complete yet; the caller makes
- * MPI progress and asks again: the missing record comes from a rank that has not entered an earlier
- * call, or all ranks go without (patience_ns), or the group will be declared lost. Of overlapping
- * calls, a sampled one also waits until those that use the forecast which its record may replace
- * have ended. CLV_NONE: none for this call, on every rank. CLV_LOST: this node was cut off for good
- * while others may have the forecast; the call must fail. Every call must be
- * asked for until it answers other than CLV_AGAIN (one that is not sampled and does not overlap
- * never answers that): the answer also tells when to sample next, and whose turn it is. */
+ * MPI progress and asks again, until a rank that has not entered an earlier call gives the missing
+ * record, or all ranks go on without (patience_ns), or the group is lost. Of overlapping calls, a
+ * sampled one also waits until those that use the forecast which its record may replace have ended.
+ * CLV_NONE: none for this call, on every rank. CLV_LOST: this node lost its connections for good
+ * while others may have the forecast; the call must fail. Every call must be asked for until it
+ * answers other than CLV_AGAIN (one that is not sampled and does not overlap never answers that):
+ * the answer also tells when to sample next, and whose turn it is. */
 clv_status_t clv_pap_call_forecast(clv_pap_group_t *group, clv_pap_call_t *call,
                                    const clv_pap_forecast_t **forecast_p, const void **node_plans_p,
                                    size_t *node_plans_bytes_p) CLV_MUST_CHECK;
 
 /* What the call ran (the caller's own code, rank-equal) and when this rank left; calls may end in
- * any order. key_table: what the
- * caller wants whoever completes the stream's next forecast to know (see
- * clv_pap_make_node_plans_t): n_bytes of it (key_table_bytes at most), rank-equal, copied; NULL
- * when key_table_bytes is 0. It goes with this stream's next record, from the node's first rank to
- * its leader, never over the network. */
+ * any order. key_table: information for clv_pap_make_node_plans_t at the stream's next forecast:
+ * n_bytes of it (key_table_bytes at most), rank-equal, copied; NULL when key_table_bytes is 0. It
+ * goes with this stream's next record, from the node's first rank to its leader, never over the
+ * network. */
 void clv_pap_call_end(clv_pap_group_t *group, clv_pap_call_t *call, int32_t choice,
                       const void *key_table, size_t n_bytes, int64_t local_ns);
 
 /* This rank will arrive at its next call in ns_from_now (the optional hint of clv.h). 1: taken; 0:
- * nothing to take it, out of range, not a sampled call, or given already. */
+ * no call to apply it to, out of range, not a sampled call, or a second hint. */
 int clv_pap_hint(clv_pap_group_t *group, int64_t local_now_ns, int64_t ns_from_now);
 
 /* Of the work before the next call, done of total is done (clv_hint_progress in clv.h; Improving
- * Clairvoyant, Fig. 9). 1: with this report the arrival was told, as by a hint. Between two calls,
- * from any number of threads: who meets another one in here returns 0 at once. */
+ * Clairvoyant, Fig. 9). 1: this report announced the arrival, as a hint does. Between two calls,
+ * from any number of threads; a thread that finds another one inside returns 0 at once. */
 int clv_pap_hint_progress(clv_pap_group_t *group, double done, double total);
 
 /* ---- the relay: where a connection stays away and MPI works --------------------------------- */
 
-/* A node that was cut off just after it had given a record cannot know what was decided, and must
- * hear it. Where has_relay says so it neither guesses nor gives up: its messages go over the
- * caller's own transport, between the node's leader and its neighbours'. The thread cannot use
- * that, so the caller, whenever it makes progress and clv_pap_relays says that somebody wants it,
- * hands messages over. Once a neighbour has taken the relay its connection is not used again. */
+/* A node that loses its connection just after giving a record does not know the decision and must
+ * learn it. With has_relay its messages then go over the caller's own transport, between the node's
+ * leader and its neighbours'. The thread cannot use that transport, so the caller passes the
+ * messages on whenever it makes progress and clv_pap_relays is not 0. Once a neighbour has used the
+ * relay, its connection is not used again. */
 typedef struct clv_pap_relay_ops {
     /* Messages of that rank may come from now on, of clv_pap_relay_bytes at most. Once a rank. */
     void (*listen)(void *context, int32_t rank);
@@ -298,27 +296,29 @@ typedef struct clv_pap_relay_ops {
     void (*send)(void *context, int32_t rank, const void *bytes, size_t n_bytes);
 } clv_pap_relay_ops_t;
 
-/* How many groups of this process have to do with it. One load. NULL is fine. */
+/* Number of groups of this process that use the relay. One load. NULL is fine. */
 int32_t clv_pap_relays(const clv_pap_t *pap);
-/* What is to be told and sent since the last time; the callbacks must not call back. */
+/* Passes on what the group wants to receive and send since the last time; the callbacks must not
+ * call back. */
 void clv_pap_group_relay(clv_pap_group_t *group, const clv_pap_relay_ops_t *ops, void *context);
 /* A message that came from that rank. */
 void clv_pap_group_relay_take(clv_pap_group_t *group, int32_t rank, const void *bytes,
                               size_t n_bytes);
 size_t clv_pap_relay_bytes(int32_t n_ranks);
-/* Asked by whoever frees the group. A neighbour may not have all that this node owes it: free the
- * group a little later, while making progress; or, where that takes too long, not at all. */
+/* To be asked before freeing the group. Non-zero: a neighbour still lacks messages of this node;
+ * free the group later, while making progress, or, if that takes too long, never. */
 int clv_pap_group_is_owing(clv_pap_group_t *group);
-/* A neighbour whose connection is away, or was, may have sent a message over the caller's transport
- * that comes when the group is freed: it must not be taken for another group's. */
+/* Non-zero: a neighbour without a connection, now or earlier, may have sent a message over the
+ * caller's transport that arrives after the group is freed; it must not be taken for another
+ * group's. */
 int clv_pap_group_is_apart(clv_pap_group_t *group);
 
 /* ---- a call that failed ---------------------------------------------------------------------- */
 
-/* A call of this rank has failed in the middle, and others may wait for what it would have sent:
- * tells all ranks, as far as the nodes are connected. No more predictions either. */
+/* A call of this rank has failed in the middle, and other ranks may wait for its messages: tells
+ * all ranks on connected nodes. It also ends predictions. */
 void clv_pap_group_break(clv_pap_group_t *group);
-/* Non-zero once some rank has said so. A load. */
+/* Non-zero once a rank has reported such a failure. A load. */
 int clv_pap_group_is_broken(const clv_pap_group_t *group);
 
 /* ---- looking ------------------------------------------------------------------------------ */
@@ -336,14 +336,16 @@ clv_status_t clv_pap_global_time(clv_pap_group_t *group, int64_t local_ns, int64
     XX(calls,               "eligible calls")                                                      \
     XX(sampled,             "calls that gave a record")                                            \
     XX(forecasts,              "calls that had a forecast")                                              \
-    XX(judged,              "sampled calls whose forecast judged the prediction before it")           \
-    XX(judged_error_ns,     "sum over these of the prediction's mean absolute error over all ranks, ns") \
+    XX(judged,              "sampled calls whose arrivals checked a prediction")                   \
+    XX(judged_error_ns,     "sum over these calls of the prediction's mean absolute error over "   \
+       "all ranks, ns")                                                                            \
     XX(forecast_waits,         "calls that waited for their forecast")                                   \
     XX(forecast_wait_ns,       "time spent in those waits, ns")                                       \
-    XX(displaced,           "kinds of calls that took the place of another one: a communicator has 16") \
-    XX(void_record_sets,    "record sets that never came, because a rank waited for them too long")  \
+    XX(displaced,           "kinds of calls that displaced another one; a communicator "           \
+       "remembers 16")                                                                             \
+    XX(void_record_sets,    "record sets given up because a rank had waited too long for them")    \
     XX(invalid_record_sets, "record sets skipped because a record was marked invalid")             \
-    XX(lost_groups,         "groups that went without predictions after a lost connection")        \
+    XX(lost_groups,         "communicators that lost their predictions with a connection")         \
     XX(rejected,            "connections closed because of a wrong key or malformed data")         \
     XX(sent_bytes,          "bytes sent over the background channel")                              \
     XX(received_bytes,      "bytes received over the background channel")                          \

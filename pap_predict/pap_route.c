@@ -401,9 +401,9 @@ clv_status_t clv_pap_route_plan(clv_pap_leader_t *leader, const clv_pap_endpoint
         clv_status_t status = plan_route(leader, &endpoints[leader->node], &endpoints[parent]);
         if (status == CLV_OK && leader->route.n_addresses == 0) {
             clv_log(CLV_LOG_ERROR,
-                    "no arrivals are predicted or recorded, because none of the %d network "
-                    "addresses of node %d is one that node %d could reach: other hosts have the "
-                    "same; coll_clv_interface names the network that all hosts share",
+                    "no arrivals are predicted or recorded: none of the %d network addresses of "
+                    "node %d can be reached from node %d, because other hosts have the same ones; "
+                    "name the common network with coll_clv_interface",
                     endpoints[parent].n_addresses, parent, leader->node);
             status = CLV_UNSUPPORTED;
         }

@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The .clva file: what the recorder of one node saw, as bytes (docs/guide/arrivals.md). PURE: no
- * file, no MPI, no threads, no clock.
+ * The .clva file: the record of one node, as bytes (docs/guide/arrivals.md). PURE: no file, no MPI,
+ * no threads, no clock.
  *
  *      {"clva":1,"job":"...","node":0,"n_nodes":2,"n_ranks":32, ...}\n      one line, the head
  *      kind, length, payload                                                record
  *      kind, length, payload                                                record ...
  *
  * What: the tables of operations, kinds and head fields; head and records to bytes and back. Times
- * are those of the node's own clock; its clock records say how they become global ones.
- * Not: who records (trace_ring.h, trace_drain.h), nor what the times mean (trace_numbers.h).
- * A reader passes over kinds that it does not know; whatever it must not pass over raises the
- * version.
+ * are of the node's own clock; its clock records convert them to global ones.
+ * Not: recording (record_ring.h, record_drain.h), nor the meaning of the times (trace_numbers.h). A
+ * reader skips kinds that it does not know; a change that it must not skip raises the version.
  *
  * Units: ns, bytes; ranks are those of MPI_COMM_WORLD unless said otherwise.
  * Errors: CLV_INVALID, CLV_LIMIT; of the decoders CLV_PROTOCOL, and CLV_AGAIN where bytes end too
@@ -59,9 +58,9 @@
     XX(SCAN,                 scan,                  0,   1)                                        \
     XX(EXSCAN,               exscan,                0,   1)
 
-/* How a call is made; numbers are in files: append only, the first is 0. Between arrival and exit of
- * one that has a request its rank need not be in MPI: from its start until it was seen to be
- * complete. prefix, suffix: of its operation's name. */
+/* How a call is made; numbers are in files: append only, the first is 0. A call with a request
+ * lasts from its start until its rank saw it complete; between the two the rank need not be in MPI.
+ * prefix, suffix: of its operation's name. */
 #define CLV_CLVA_HOW_MAP(XX)                                                                       \
     XX(BLOCKING,    blocking,    "",  "")                                                          \
     XX(NONBLOCKING, nonblocking, "i", "")                                                          \
@@ -78,15 +77,15 @@
 /* Kinds of records; numbers are in files: append only, the first is 1. */
 #define CLV_CLVA_KIND_MAP(XX)                                                                      \
     XX(CALLS)   /* calls of one rank */                                                            \
-    XX(STREAM)  /* what a stream number of one rank means */                                       \
+    XX(STREAM)  /* meaning of a stream number of one rank */                                       \
     XX(COMM)    /* a communicator and its members */                                               \
     XX(LOCAL)   /* the ranks of this node */                                                       \
     XX(CLOCK)   /* a line from local to global time */                                             \
     XX(DROPPED) /* how many calls of a rank found its ring full, so far */                         \
-    XX(EVERY)   /* from here on only every so manieth call is kept */                              \
+    XX(EVERY)   /* from here on only every Nth call is kept */                              \
     XX(END)     /* the recorder has ended as it should */                                          \
-    XX(COST)    /* what a message costs, as the ranks of a communicator measured it */           \
-    XX(EARLY)   /* what a rank's connection takes while nobody reads */
+    XX(COST)    /* cost of a message, measured by the ranks of a communicator */           \
+    XX(EARLY)   /* capacity of a rank's connection while its other end does not read */
 
 /* Fields of the head: TEXT with the bytes it has room for, NUMBER. */
 #define CLV_CLVA_HEAD_MAP(TEXT, NUMBER)                                                            \
@@ -220,9 +219,9 @@ typedef struct clv_clva_clock {
     int64_t error_ns, error_ppb;
 } clv_clva_clock_t;
 
-/* Of a message between nodes; of one inside a node; of combining a byte; from one message to the
- * next; what leaves without its receiver, between nodes and inside one. 0: not measured. In a ring
- * two slots. */
+/* Costs of a message between nodes, of one inside a node, and of combining a byte; the gap between
+ * messages; the largest message that leaves without its receiver, between nodes and inside one. 0:
+ * not measured. In a ring two slots. */
 typedef struct clv_clva_cost {
     uint8_t kind; /* CLV_CLVA_COST, in a ring */
     uint8_t unused[7];
@@ -234,8 +233,8 @@ typedef struct clv_clva_cost {
 _Static_assert(sizeof(clv_clva_cost_t) == 2 * CLV_CLVA_SLOT_BYTES, "a cost is two slots");
 #define CLV_CLVA_COST_BYTES 72 /* of its record */
 
-/* Of the rank's TCP connection that had sent most: what it had sent, the window that its other end
- * offered, its own buffer. */
+/* The rank's TCP connection that had sent most: bytes sent, the window that its other end offered,
+ * its own buffer. */
 typedef struct clv_clva_early {
     uint8_t kind; /* CLV_CLVA_EARLY, in a ring */
     uint8_t unused[7];
@@ -243,7 +242,7 @@ typedef struct clv_clva_early {
 } clv_clva_early_t;
 _Static_assert(sizeof(clv_clva_early_t) == CLV_CLVA_SLOT_BYTES, "such a look is a slot");
 
-/* A decoded record; which parts count, its kind says. */
+/* A decoded record; its kind says which fields are set. */
 typedef struct clv_clva_record {
     clv_clva_kind_t kind;       /* or a number that is not known here */
     int32_t rank;               /* CALLS, STREAM, DROPPED, EARLY */
@@ -283,8 +282,7 @@ size_t clv_clva_put_end(unsigned char *bytes, size_t size, int64_t n_calls, int6
 
 /* The head line at the begin of bytes; *used_p is what it takes. CLV_AGAIN: there is no newline
  * yet, and there may be one. CLV_PROTOCOL: no head; CLV_UNSUPPORTED: of a newer version
- * (head_p->clva says which). Fields that are not there are empty or 0, and those that are not
- * known are passed over. */
+ * (head_p->clva says which). Missing fields are empty or 0; unknown fields are skipped. */
 clv_status_t clv_clva_get_head(const void *bytes, size_t n_bytes, clv_clva_head_t *head_p,
                                size_t *used_p) CLV_MUST_CHECK;
 
@@ -292,7 +290,7 @@ clv_status_t clv_clva_get_head(const void *bytes, size_t n_bytes, clv_clva_head_
  * one, and what follows cannot be found. */
 clv_status_t clv_clva_get_record(const unsigned char *bytes, size_t n_bytes, int64_t n_ranks,
                                  clv_clva_record_t *record_p, size_t *used_p) CLV_MUST_CHECK;
-/* Call i of CALLS, i < n. CLV_PROTOCOL: times, or a stream, that cannot be. */
+/* Call i of CALLS, i < n. CLV_PROTOCOL: impossible times or an impossible stream. */
 clv_status_t clv_clva_get_call(const clv_clva_record_t *record, int32_t i,
                                clv_clva_call_t *call_p) CLV_MUST_CHECK;
 /* Rank i of LOCAL (i < n) or of COMM (i < n_ranks). */

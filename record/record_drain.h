@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The rings of a node into its .clva file, by the background thread of the node's leader.
+ * Writes the rings of a node into its .clva file, on the background thread of the node's leader.
  *
- * What: takes what waits in the rings, writes it as records, with the clock's lines between them;
- * keeps only every second call when half of the file's room is used, every fourth when half of the
- * rest is, and so on; so the file never grows beyond its limit. A round collects into one buffer,
- * which clv_drain_write writes while the next round fills another: nobody who waits for the
- * thread's lock waits for a file system. What a killed job had written is readable.
- * Not: the rings' writers; what is written is not looked at.
+ * What: empties the rings and writes their contents as records, with the clock's lines between
+ * them. Keeps every second call once half of the file's limit is used, every fourth once half of
+ * the rest is, and so on, so the file never exceeds its limit. A round fills one buffer, which
+ * clv_drain_write writes while the next round fills another, so waiting for the thread's lock never
+ * means waiting for a file system. The file of a killed job is readable.
+ * Not: the rings' writers; the drain does not interpret calls.
  *
  * Units: bytes, ns of CLOCK_MONOTONIC.
  * Errors: CLV_SYSTEM with errno; a write that fails later ends the file and is logged, once.
@@ -22,8 +22,8 @@
 #include "record/record_ring.h"
 #include "record/record_clva.h"
 
-/* From round to round; a ring that is half full does not wait for it. Every wake-up costs what a
- * thousand calls do. */
+/* Time from round to round; a ring that is half full starts one at once. A wake-up costs as much as
+ * a thousand calls. */
 #define CLV_DRAIN_PERIOD_NS INT64_C(500000000)
 
 /* In a ring a communicator is this slot, then its name (CLV_CLVA_NAME_BYTES), then its members, of
@@ -38,7 +38,7 @@ typedef struct clv_drain_comm {
 } clv_drain_comm_t;
 _Static_assert(sizeof(clv_drain_comm_t) == CLV_CLVA_SLOT_BYTES, "a communicator begins as a slot");
 
-/* Slots of a communicator with so many members listed. */
+/* Slots of a communicator with n_listed members. */
 static inline uint64_t clv_drain_comm_slots(int32_t n_listed)
 {
     return 1 + (CLV_CLVA_NAME_BYTES + 4 * (uint64_t) n_listed + CLV_CLVA_SLOT_BYTES - 1) /
@@ -59,10 +59,10 @@ void clv_drain_free(clv_drain_t *drain);
 clv_status_t clv_drain_open(clv_drain_t *drain, const char *path, const clv_clva_head_t *head,
                             const int32_t *ranks, int32_t n) CLV_MUST_CHECK;
 
-/* A round over the rings that lie ring_bytes apart in memory. clock: in force now, or NULL. What
- * has no room as long as the round before is not written stays in the rings.
- * is_last: writes all of it and ends the file, by any thread. Returns when to come again; sooner it
- * is a look at each ring, unless one is half full. For clv_pap_tend_t; context is the drain. */
+/* A round over the rings that lie ring_bytes apart in memory. clock: in force now, or NULL. Slots
+ * that find no room while the previous round is unwritten stay in the rings. is_last: writes all of
+ * it and ends the file, by any thread. Returns the time of the next round; an earlier call only
+ * looks at each ring, unless one is half full. For clv_pap_tend_t; context is the drain. */
 int64_t clv_drain_tend(void *context, unsigned char *memory, size_t ring_bytes,
                        const clv_cs_model_t *clock, int64_t now_ns, int is_last);
 /* Writes what rounds have collected. May block. */

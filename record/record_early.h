@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * How much this process's TCP connections take while their other end does not read: for the
- * what-if, which must know how much travels before its receiver comes.
+ * How many bytes this process's TCP connections accept while their other end does not read. The
+ * what-if needs it to know how much travels before the receiver arrives.
  *
  *      sender's buffer | wire | window that the receiver offers
  *
- * What: a look at the connection of this process that has sent most. Nothing is sent, nothing set.
- * Not: whose connection it is. In an MPI program that moves vectors over TCP it is MPI's.
+ * What: looks at the connection of this process that has sent most; sends and sets nothing.
+ * Not: the owner of the connection. In an MPI program that moves vectors over TCP it is MPI.
  *
  * Units: bytes.
- * Errors: none: where there is no such connection, or the kernel does not say (before Linux 5.4),
- *   there is nothing to be seen.
+ * Errors: none: without such a connection, or on a kernel before Linux 5.4, the answer is 0.
  * Memory: none.
  * Threads: safe.
  * Cost: two system calls a descriptor of the process.

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Calls of a rank that are begun and not complete, by the address of their request.
+ * Incomplete calls of a rank, by the address of their request.
  *
  *      begin: add, with what is known ... complete: find, take what is known, drop
  *
- * What: a table of fixed size. An address that comes again is another call: what stood there was
- * lost without a word, and is replaced. Persistent requests stay from when they are made until they
- * are freed.
+ * What: a table of fixed size. A repeated address is a new call: it replaces the old entry, whose
+ * completion was never seen. Persistent requests stay until they are freed.
  * Not: what a request is (coll_clv_record_requests.c).
  *
  * Units: ns.
@@ -40,8 +39,8 @@ typedef struct clv_pending_table {
     clv_pending_t places[CLV_PENDING_MOST];
 } clv_pending_table_t;
 
-/* An empty entry for the request; kept_p: what a lost entry of the same kept, for its user to free,
- * else NULL. NULL: no room. */
+/* An empty entry for the request; NULL: no room. kept_p: the `kept` of a replaced entry, for its
+ * user to free, else NULL. */
 clv_pending_t *clv_pending_add(clv_pending_table_t *table, const void *request, void **kept_p);
 /* NULL: it is not there. */
 clv_pending_t *clv_pending_find(clv_pending_table_t *table, const void *request);

@@ -4,9 +4,9 @@
  *
  *      the rank: written -> slots ... the thread: -> taken
  *
- * What: one writer process, whose threads take turns; one reader. Nobody waits for anybody: what
- * finds no room, or the ring held for too long, is dropped and counted. Zeroed memory is an empty
- * ring.
+ * What: one writer process, whose threads take turns; one reader. No side waits for the other: a
+ * slot that finds no room, or finds the ring held too long, is dropped and counted. Zeroed memory
+ * is an empty ring.
  * Not: what a slot means (record_clva.h).
  * Cost: a slot is 32 bytes; about 15 ns where the ring is in the cache.
  *
@@ -43,7 +43,7 @@ typedef enum clv_ring_answer {
 /* n_slots slots that belong together, or none of them. */
 clv_ring_answer_t clv_ring_push(clv_ring_t *ring, const void *slots, uint64_t n_slots);
 
-/* One that the writer drops itself. */
+/* Counts a slot that the writer itself drops. */
 void clv_ring_count_dropped(clv_ring_t *ring);
 
 /* The slots that wait to be read: how many, and from *first on, which goes on at slot 0 behind the
@@ -53,7 +53,7 @@ static inline const unsigned char *clv_ring_slot(const clv_ring_t *ring, uint64_
 {
     return ring->slots[at % CLV_RING_SLOTS];
 }
-/* The reader is done with so many of them. */
+/* The reader has finished n_slots of them. */
 void clv_ring_release(clv_ring_t *ring, uint64_t n_slots);
 
 #endif

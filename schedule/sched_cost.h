@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * What a plan would cost: a replay of its sends against arrival times and a linear cost model.
+ * The cost of a plan: a replay of its sends against arrival times and a linear cost model.
  *
  * Model where every rank has a place of its own: a segment of n bytes occupies the sender's way out
  * and the receiver's way in for n * byte_ps and is combined latency_ns after that, while the next

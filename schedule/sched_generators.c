@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The table of generators and the one entry to them, which checks what is asked.
+ * The table of generators and their one entry, which checks the arguments.
  */
 #include "schedule/sched_generators.h"
 

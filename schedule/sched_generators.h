@@ -14,7 +14,7 @@
     XX("bitset", bitset, "Clairvoyant by dual bit sets, the default")                              \
     XX("segtree", segtree, "Clairvoyant by segment tree, the paper's own")                         \
     XX("linear", linear, "Clairvoyant by linear search, the oracle")                               \
-    XX("latest-first", latest, "like Clairvoyant, but the latest arrivals are served first")       \
+    XX("latest-first", latest, "like Clairvoyant, but serves the latest arrivals first")           \
     XX("latest-first-rns", latest_rns, "latest-first whose root never sends once it has arrived")  \
     XX("latest-first-linear", latest_linear, "latest-first by linear search, the oracle")          \
     XX("latest-first-rns-linear", latest_rns_linear, "latest-first-rns by linear search")          \

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The goals of plans: who has which segments at the start, and who must have them at the end.
+ * The goals of plans: which ranks have which segments at the start, and which must have them at the
+ * end.
  *
  *                     at the start                    at the end complete at
  *   reduce            every rank its contribution     the root

@@ -2,7 +2,7 @@
  *
  * Host orders: counted by place, and sorted inside each (see sched_host_order.h).
  *
- * Not: places that nobody shares. Cost: as said there. Thread-safe.
+ * Not: instances without shared places. Cost: see the header. Thread-safe.
  */
 #include "schedule/sched_host_order.h"
 

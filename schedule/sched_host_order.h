@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The host order of ranks that share places: who lives where, and who of them comes first. Made
- * once, it serves all plans and fast estimates for one forecast: how many segments a plan has, how
- * times are rounded and how they are clipped moves hardly any rank past another one of its host.
+ * The host order of ranks that share places: the place of each rank, and the order of ranks inside
+ * a place. Made once, it serves all plans and fast estimates for one forecast: how many segments a
+ * plan has, how times are rounded and how they are clipped moves hardly any rank past another one
+ * of its host.
  *
  *     place 7: r, r, r, r     node 0      places are counted anew, from 0 on and without gaps
  *     place 9: r, r, R        node 1      the root is the last of its node

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * What may be asked of a generator: the ranges of an instance.
+ * Valid input of a generator: the ranges of an instance.
  *
- * Not: whether a schedule is worth making. Cost: O(ranks), no memory. Thread-safe.
+ * Not: the value of a schedule. Cost: O(ranks), no memory. Thread-safe.
  */
 #include "schedule/sched_instance.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Inter-host parts whose ranks wait for links that others hold: made (see sched_interhost.h).
+ * Makes inter-host parts whose ranks wait for links held by others (see sched_interhost.h).
  *
- * Not: run (sched_interhost_run.c, and sched_interhost_chain.c for a chain).
+ * Not: running them (sched_interhost_run.c, and sched_interhost_chain.c for a chain).
  * Cost: O(sends), O(ranks * segments).
  */
 #include "schedule/sched_interhost.h"

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * An inter-host part that is a chain: each rank hands all segments on to the next (see
+ * An inter-host part that is a chain: each rank passes all segments on to the next (see
  * sched_interhost.h).
  *
- * Nobody waits for a link that another rank holds, and segments leave in their order; so the ranks
- * are gone through one after the other, and of each the two that come to it are merged by time.
- * A segment's parts are combined in plan order: what comes too early waits for the other one.
+ * No rank waits for a link that another rank holds, and segments leave in order. So the code
+ * processes one rank after the other and merges its two incoming streams by time. A segment's parts
+ * are combined in plan order: a part that comes too early waits for the other one.
  *
  * Cost: O(ranks * segments).
  */

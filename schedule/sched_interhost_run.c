@@ -1,26 +1,25 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * A run of an inter-host part whose ranks wait for links that others hold (see sched_interhost.h).
+ * Runs an inter-host part whose ranks wait for links held by others (see sched_interhost.h).
  *
- * Each rank has one thing to do next: its next send could start, or something must come before it.
- * All that is done from the first such moment on, for as long as a send holds its sender, is done
- * in one pass over the ranks that are awake:
+ * Each rank has one next step: its next send could start, or it must first receive something. One
+ * pass over the awake ranks handles all steps from the first such moment on, for as long as a send
+ * holds its sender:
  *
  *     now      what each rank lacks has come, as far as that is known: whatever leaves from now on
  *              is on the link for as long as a segment takes
  *     starts   on each way the first that could: none of those that start in this pass can send,
  *              nor take, again before its end
  *
- * So nothing is sorted. Who has nothing to do for a while sleeps: a tournament of log2(ranks) games
- * tells who is to be woken first.
+ * So nothing is sorted. A rank with nothing to do for a while sleeps: a tournament of log2(ranks)
+ * games finds the rank to wake first.
  *
- * On one way all is there in the order in which it started, and what comes from inside is known: so
- * a rank takes what is on its way as soon as that starts, ahead of time. That is open only where
- * something may wait for what the rank sends itself. From there on what arrives waits in a queue
- * until the rank looks: when a send of its starts, and while it lacks something for the next one.
+ * On one path segments arrive in the order in which they start, and arrivals from inside a place
+ * are known. So a rank receives a segment as soon as it starts, ahead of time, unless the segment
+ * may have to wait for one of the rank's own sends. From there on arrivals wait in a queue until
+ * the rank looks: when one of its sends starts, and while it lacks something for the next one.
  *
- * Cost: O(sends), and a look at each rank that is awake for each pass, in which one send starts at
- * least.
+ * Cost: O(sends), and a look at each awake rank per pass, in which at least one send starts.
  */
 #include "schedule/sched_interhost.h"
 

@@ -2,7 +2,7 @@
  *
  * The plan as a value: built, hashed, cut into one rank's steps, freed.
  *
- * Not: where sends come from (the generators), nor whether they are right (sched_validate.c).
+ * Not: making sends (the generators), nor checking them (sched_validate.c).
  * Cost: linear in the sends everywhere. Thread-safe on distinct plans; a finished plan is
  * read-only and may be shared.
  */

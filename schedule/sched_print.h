@@ -25,7 +25,7 @@
     XX(dot, "a graph for graphviz: ranks and what they send each other")                           \
     XX(hash, "FNV-1a 64 of the tuples")                                                            \
     XX(summary, "goal, rounds, sends, rounds after the last arrival, sends between places")        \
-    XX(gantt, "an SVG picture: who sends what when")                                               \
+    XX(gantt, "an SVG picture of each send and its time")                                          \
     XX(goal, "GOAL, the input of LogGOPSim: a segment has as many bytes as a round has ns")
 
 typedef struct clv_format {

@@ -3,19 +3,19 @@
  * The event-driven replay (see sched_replay.h).
  *
  * Two kinds of events in one heap: the next send of a rank could start, and a segment has arrived.
- * A start is looked at again when it comes up: if a link was taken meanwhile, it goes back with the
- * time at which that is free. Links only ever become free later, so the first start in the heap
- * that is still true is the first there is. What a rank sends inside its place, and what it sends
- * elsewhere, arrives in the order in which it left: of either only the first that is under way is
- * in the heap, which so has three events a rank at most.
+ * A start is checked again when it comes up: if its link was taken meanwhile, it goes back into the
+ * heap with the time at which the link is free. Links only become free later, so the first valid
+ * start in the heap is the earliest. A rank's sends inside its place, and those elsewhere, arrive
+ * in the order in which they left: the heap holds only the first of each under way, so at most
+ * three events per rank.
  *
- * Most ranks of a plan for nodes need no events: who has nothing to do with links, receives from
- * one rank that needs none either, and is the only one to send to whom it sends, finds all it needs
- * free by plan order alone. These are replayed ahead, in plan order; what they send to the others
- * becomes arrivals. The result is the same.
+ * Most ranks of a plan for nodes need no events: a rank that uses no link, receives from one rank
+ * that needs none either, and is the only sender to its receiver finds everything free by plan
+ * order alone. These ranks are replayed first, in plan order; their sends to the others become
+ * arrivals. The result is the same.
  *
- * A plan in which nobody ever waits for a link that another rank holds, such as a chain of hosts,
- * needs none at all: rank after rank, what comes from its two sources is merged by time.
+ * A plan in which no rank waits for a link that another rank holds, such as a chain of hosts, needs
+ * no events at all: rank after rank, the arrivals from its two sources are merged by time.
  */
 #include "schedule/sched_replay.h"
 

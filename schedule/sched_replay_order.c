@@ -6,9 +6,9 @@
  *                     +--> merged by time --> combined --> sent, in plan order
  *     far source -----+
  *
- * In a chain of hosts, and in a chain inside one, nobody ever waits for a link that another rank
- * holds, and a rank has one source inside its place and one elsewhere. Then all that comes to it is
- * known when its sources are done, and all that it sends when that is: no heap, O(sends).
+ * In a chain of hosts, and in a chain inside one, no rank waits for a link that another rank holds,
+ * and a rank has one source inside its place and one elsewhere. Its arrivals are known when its
+ * sources are done, and its sends when its arrivals are: no heap, O(sends).
  */
 #include "schedule/sched_pending_sends.h"
 

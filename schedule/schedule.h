@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The schedule module: from arrival times to a plan of sends. PURE: no MPI, no threads, no clock.
+ * The schedule module: makes a plan of sends from arrival times. PURE: no MPI, no threads, no
+ * clock.
  *
  * What: Clairvoyant (Proficz & Ocetkiewicz, sections 2, 4, 5), latest-arrival-first, sorted chain
- * and the classic trees, all as generators (generators/) of one value, the plan; and what one does
- * with a plan: validate, hash, take one rank's part, execute (sched_exec.h).
- * Not: when to use which plan (coll_clv decides), and how messages travel (the caller's table).
+ * and the classic trees, all as generators (generators/) of one value, the plan; and the operations
+ * on a plan: validate, hash, extract one rank's part, execute (sched_exec.h).
+ * Not: the choice between plans (coll_clv decides), and the transport of messages (the caller's
+ * table).
  *
  * Every function is deterministic: the same input gives the same plan on every machine, compiler
  * and SIMD width.
@@ -27,8 +29,8 @@
 #define CLV_SCHED_MAX_SEGMENTS 4096
 #define CLV_SCHED_MAX_SPREAD   (INT32_C(1) << 30) /* rounds between first and last arrival */
 
-/* What a plan is to achieve: XX(GOAL, name, meaning). Who has which segments before and after it
- * is said once, in sched_goal.h. */
+/* The goal of a plan: XX(GOAL, name, meaning). sched_goal.h defines which rank has which segments
+ * before and after it. */
 #define CLV_GOAL_MAP(XX)                                                                           \
     XX(REDUCE, "reduce", "the sum of all contributions at the root")                               \
     XX(ALLREDUCE, "allreduce", "the sum of all contributions at every rank")                       \
@@ -42,15 +44,15 @@ typedef enum clv_goal {
         CLV_N_GOALS
 } clv_goal_t;
 
-/* Who shares places with whom (sched_host_order.h). */
+/* Which ranks share places (sched_host_order.h). */
 typedef struct clv_host_order clv_host_order_t;
 
-/* What a generator is asked for. The arrays have n_ranks items and belong to the caller.
- * round_ns is the paper's d.
+/* The input of a generator. The arrays have n_ranks items and belong to the caller. round_ns is the
+ * paper's d.
  *
- * place tells which ranks are near each other (on one host), so that messages between them are
- * cheaper and those that leave it share its link: equal numbers, one place. NULL: every rank has a
- * place of its own. Only the generators "node-..." look at it.
+ * place: ranks with equal numbers are near each other (on one host); messages between them are
+ * cheaper, and those that leave the place share its link. NULL: every rank has a place of its own.
+ * Only the generators "node-..." use it.
  *
  * order_ns is for the clip rule: arrival_ns says when a rank may take part (clipped, pessimistic),
  * order_ns where it stands among the others (the plain prediction). Exactly: Clairvoyant orders a
@@ -58,10 +60,10 @@ typedef struct clv_host_order clv_host_order_t;
  * time keep their predicted order and without a clip the paper's order (availability, rank)
  * remains; latest-first and chain order by (order, rank). NULL means equal to arrival_ns.
  *
- * is_far_late: the last rank comes so long after all others that nothing of theirs need wait for it
- * but the sum. The cut ring begins every segment behind it then, also where another cut would be
- * over sooner, so that the last rank takes and sends each segment once. With places, where the
- * goal is a reduce, that rank is the root: it takes one vector, whatever arrival_ns says. */
+ * is_far_late: the last rank arrives so late that the others can finish everything but the sum
+ * before it. The cut ring then begins every segment behind it, even if another cut would end
+ * sooner, so that the last rank receives and sends each segment once. With places and a reduce,
+ * that rank is the root, which receives one vector whatever arrival_ns says. */
 typedef struct clv_instance {
     int32_t n_ranks;           /* 1 .. CLV_SCHED_MAX_RANKS */
     int32_t n_segments;        /* 1 .. CLV_SCHED_MAX_SEGMENTS */
@@ -111,7 +113,7 @@ typedef struct clv_plan {
     clv_goal_t goal;
 } clv_plan_t;
 
-/* What of a plan decides when it ends (sched_fast_estimate.h). */
+/* The part of a plan that decides when it ends (sched_fast_estimate.h). */
 typedef struct clv_fast_estimate clv_fast_estimate_t;
 
 /* One row per way to make a plan; `name` is what clv-plan and the parameters call it. `goals` has
@@ -131,8 +133,8 @@ extern const clv_generator_t clv_generators[];
 /* The row of that name, or NULL. */
 const clv_generator_t *clv_generator_find(const char *name);
 
-/* What to use instead of a generator where ranks share places: one that puts no more on a place's
- * link than it must; itself where there is none such. */
+/* The replacement of a generator if ranks share places: one that puts no more on a place's link
+ * than necessary, or the generator itself if there is none. */
 const clv_generator_t *clv_generator_on_places(const clv_generator_t *generator);
 
 /* Checks the ranges above. CLV_INVALID, CLV_LIMIT or CLV_OVERFLOW with a reason (static string). */
@@ -148,14 +150,14 @@ void clv_plan_free(clv_plan_t *plan);
 /* The properties every plan must have ("Properties" in the design): a rank sends only what it has,
  * no contribution is ever counted twice, only complete segments are copied, at most one send and
  * one receive per rank and round, no segment passed on in the round it came, and at the end each
- * segment is complete at every rank where the goal wants it. On failure CLV_INVALID and the first
+ * segment is complete at every rank that the goal names. On failure CLV_INVALID and the first
  * violation in reason; CLV_NO_MEMORY. O(sends + ranks * segments), 2 bytes per (rank, segment). */
 clv_status_t clv_plan_validate(const clv_plan_t *plan, char *reason,
                                size_t reason_bytes) CLV_MUST_CHECK;
 
-/* The property that needs the instance: nobody communicates before its arrival round. The windows
- * of the paper are replayed from the plan's own sends; the classic generators obey the same rule.
- * The plan has passed clv_plan_validate and belongs to the instance. O(rounds * ranks). */
+/* The property that needs the instance: no rank communicates before its arrival round. Replays the
+ * paper's windows from the plan's own sends; the classic generators obey the same rule. The plan
+ * has passed clv_plan_validate and belongs to the instance. O(rounds * ranks). */
 clv_status_t clv_plan_validate_arrivals(const clv_plan_t *plan, const clv_instance_t *instance,
                                         char *reason, size_t reason_bytes) CLV_MUST_CHECK;
 
@@ -185,10 +187,10 @@ static inline int clv_step_is_send(const clv_step_t *step)
     return step->kind == CLV_STEP_SEND || step->kind == CLV_STEP_SEND_COPY;
 }
 
-/* How a plan's steps are run (sched_exec.h). AHEAD: a send starts as soon as what it sends is
- * there; rounds only give the order. ROUNDS: it also waits for every step of the rank's earlier
- * rounds, so that ranks stay in step as the plan has them: for plans that give a rank one sender at
- * a time by their rounds alone. */
+/* How a plan's steps are run (sched_exec.h). AHEAD: a send starts as soon as its data is there;
+ * rounds only give the order. ROUNDS: a send also waits for every step of the rank's earlier
+ * rounds, which keeps ranks in step: for plans in which only the rounds keep a rank's senders
+ * apart. */
 typedef enum clv_exec_policy { CLV_EXEC_AHEAD = 0, CLV_EXEC_ROUNDS = 1 } clv_exec_policy_t;
 
 /* Number of steps of a rank, and the steps written to steps[] (at least that many).

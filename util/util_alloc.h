@@ -5,12 +5,12 @@
  * clv_alloc returns zeroed memory for n_items objects of item_bytes each, or NULL (also when the
  * product overflows, or is 0). clv_alloc_unset leaves the contents open, for large arrays that are
  * written before they are read: zeroing takes a tenth of the time to make a plan. clv_alloc_line
- * gives one zeroed object that begins with a cache line, for what each call looks at. clv_free
- * takes NULL.
+ * gives one zeroed object aligned to a cache line, for data that each call reads. clv_free takes
+ * NULL.
  *
- * A process may keep a spare, from which memory comes when the heap has none: so that the
- * background thread can finish what other hosts count on. Once it is touched clv_alloc_is_short
- * says so, and whoever can do without memory does.
+ * A process may keep a spare, which supplies memory when the heap has none, so that the background
+ * thread can finish what other hosts depend on. Once the spare is in use, clv_alloc_is_short says
+ * so, and code that can do without memory does.
  *
  * Units: bytes.
  * Errors: NULL: no memory, a product that overflows, or 0 bytes.
@@ -31,7 +31,7 @@ void *clv_alloc_unset(size_t n_items, size_t item_bytes);
 void *clv_alloc_line(size_t n_bytes);
 void clv_free(void *memory);
 
-/* A spare of so many bytes, unless there is one. What cannot be had is not there. */
+/* Keeps a spare of n_bytes, unless there is one. On failure there is none. */
 void clv_alloc_keep_spare(size_t n_bytes);
 void clv_alloc_drop_spare(void); /* one that was touched stays */
 int clv_alloc_is_short(void);    /* it has been touched */

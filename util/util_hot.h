@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The way of a call. After milliseconds of the program's own work nothing of ours is in the caches,
- * and what a call then pays is how many places of memory it touches, code included. Functions
- * marked CLV_HOT lie side by side in the library (one or two pages instead of ten), and what such a
- * call seldom needs is kept out of them by CLV_COLD. The others ask for a cache line that will be
- * needed soon, and do not wait for it.
+ * The path of a call. After milliseconds of the program's own work none of clv's memory is in the
+ * caches, so the cost of a call is the number of places in memory that it touches, code included.
+ * CLV_HOT places functions side by side in the library (one or two pages instead of ten); CLV_COLD
+ * keeps rarely used code out of them. The other macros prefetch a cache line without waiting.
  *
  * Units: none.
  * Errors: none.

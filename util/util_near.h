@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Which of several names somebody meant who wrote another one.
+ * Finds the name that a user most likely meant by a misspelt one.
  *
- * Units: bytes; names of CLV_NEAR_BYTES at most, longer ones are never meant.
+ * Units: bytes; names of CLV_NEAR_BYTES at most, longer ones never match.
  * Errors: none.
  * Memory: none.
  * Threads: safe.

@@ -3,8 +3,8 @@
  * Where this process runs: its kernel, its namespaces, its link. Each rank asks once at start.
  * Host names play no part: containers share or fake them.
  *
- * Not: which part of the machine (util_topology.h); who may share memory or a clock with whom: the
- * modules that ask decide (pap_endpoint.h, clv_cs_place_discover). A few system calls.
+ * Not: the part of the machine (util_topology.h), nor which processes may share memory or a clock:
+ * the calling modules decide (pap_endpoint.h, clv_cs_place_discover). A few system calls.
  *
  * Units: numbers that mean nothing but equality.
  * Errors: CLV_UNSUPPORTED.
@@ -27,11 +27,10 @@ clv_status_t clv_place_kernel(uint64_t *kernel_p) CLV_MUST_CHECK;
  * the kernel has none of that kind, so there is only one. */
 uint64_t clv_place_namespace(const char *kind);
 
-/* A number of the link that this process's packets leave by, never 0. One link have processes on
- * one kernel with one network namespace, whatever their users and process namespaces: two
- * containers without a network of their own share it. A container with a network of its own has its
- * own link, though its packets may leave by the host's. CLV_UNSUPPORTED without a boot id, *link_p
- * untouched. */
+/* A number of the link that this process's packets leave by, never 0. Processes of one kernel and
+ * one network namespace share a link, whatever their users and process namespaces: two containers
+ * without their own network share it. A container with its own network has its own link, although
+ * its packets may leave by the host's. CLV_UNSUPPORTED without a boot id, *link_p untouched. */
 clv_status_t clv_place_link(uint64_t *link_p) CLV_MUST_CHECK;
 
 /* place[i] for each of n links: numbers from 0 on in the order of the first of its kind. Returns

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Which processors a process may use, and whether the processes of a host must share theirs: by the
- * affinity of each, and by the quotas of their control groups (versions 1 and 2).
+ * The processors that a process may use, and whether the processes of a host must share them, by
+ * affinities and by the quotas of control groups (versions 1 and 2).
  *
- * Not: what follows from that, nor load by others. A processor is what the kernel calls one: two
- * hardware threads of a core are two.
+ * Not: consequences, nor load by others. A processor is what the kernel counts as one: two hardware
+ * threads of a core are two.
  *
  * Units: quotas in thousandths of a processor.
  * Errors: none; what cannot be read is no limit.
@@ -31,12 +31,13 @@ typedef struct clv_processors {
  * their paths. */
 void clv_processors_read(const char *root, clv_processors_t *processors_p);
 
-/* Whether the n_ranks processes of a host must share processors, since there are fewer of them: of
- * all that may be used, for those with the same affinity, or under a quota. of: of n_known of them;
- * of the others nothing is known. O(n_known^2). */
+/* Whether the n_ranks processes of a host must share processors because there are too few: in all,
+ * for processes with the same affinity, or under a quota. of: the processors of n_known processes;
+ * nothing is known of the others. O(n_known^2). */
 bool clv_processors_are_shared(const clv_processors_t *of, int32_t n_known, int32_t n_ranks);
 
-/* What the text of cpu.max, or those of cpu.cfs_quota_us and cpu.cfs_period_us say; 0: no limit. */
+/* The quota in the text of cpu.max, or in those of cpu.cfs_quota_us and cpu.cfs_period_us; 0: no
+ * limit. */
 int64_t clv_processors_quota(const char *max);
 int64_t clv_processors_old_quota(const char *quota, const char *period);
 

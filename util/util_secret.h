@@ -3,8 +3,8 @@
  * Memory for keys: small cells in pages that the kernel leaves out of core files (MADV_DONTDUMP),
  * where it can.
  *
- * Not: locked in memory (a key may be swapped out), and not the copies that others make, MPI of
- * what it carries.
+ * Not: locked in memory (a key may be swapped out), nor the copies that others make, such as MPI of
+ * its messages.
  *
  * Units: bytes.
  * Errors: NULL, no memory.

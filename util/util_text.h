@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Texts of others: names of communicators, hosts, programs and regions hold whatever bytes they
- * were given. What is written for people or programs is UTF-8.
+ * Texts from outside: names of communicators, hosts, programs and regions may hold any bytes. clv
+ * writes UTF-8.
  *
  * Units: bytes.
  * Errors: none.

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Parts of a host that hardware makes: sockets, NUMA domains, what shares a cache. By hwloc, of
- * this machine or of the one that HWLOC_XMLFILE or HWLOC_SYNTHETIC pretends; its processors then
- * have the numbers of ours. Without hwloc a host has one part of each kind.
+ * Hardware parts of a host: sockets, NUMA domains, groups that share a cache. hwloc tells them, for
+ * this machine or for the one that HWLOC_XMLFILE or HWLOC_SYNTHETIC describes, whose processors
+ * then have this machine's numbers. Without hwloc a host has one part of each kind.
  *
- * Not: who shares a kernel, a clock or a network (util_place.h). Cost: some milliseconds, since
+ * Not: sharing of a kernel, a clock or a network (util_place.h). Cost: some milliseconds, since
  * hwloc reads the machine; nothing for a process that is bound to no part of it.
  *
  * Units: numbers that mean nothing but equality, within a host.
@@ -17,8 +17,8 @@
 
 #include <stdint.h>
 
-/* Which of them a set of processors lies in; 0 where it lies in no single one, or there is none.
- * cache: the largest that several cores share, but not all of the machine. */
+/* The part of each kind that holds a set of processors; 0 if no single part holds it, or there is
+ * none. cache: the largest that several cores share, but not all of the machine. */
 typedef struct clv_topology_parts {
     int32_t socket;
     int32_t numa;

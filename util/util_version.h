@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The version of clv. configure.ac and the scripts that say it, too, are compared with this by
- * tests/layout.
+ * The version of clv. tests/layout compares configure.ac and the scripts with it.
  *
  * Units: none.
  * Errors: none.

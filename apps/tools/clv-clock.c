@@ -153,7 +153,8 @@ static const clv_option_t option_rows[] = {
     CLV_ROW_TAKE("wait", take_waits, "S[,S...]", "10",
                  "check again S seconds after the synchronisation"),
     CLV_ROW_WHOLE32("runs", AT(n_runs), 1, 1e6, "1", "synchronise N times by each method"),
-    CLV_ROW_WHOLE32("reference", AT(reference), 0, 1e6, "0", "rank whose clock is the global one"),
+    CLV_ROW_WHOLE32("reference", AT(reference), 0, 1e6, "0",
+                    "rank whose clock becomes the global one"),
     CLV_ROW_TEXT("clock", AT(clock), "NAME", "monotonic",
                  "monotonic, monotonic_raw, realtime, tsc"),
     CLV_ROW_REAL("drift-ppm", AT(drift_ppm), 0, 1000, "0",
@@ -163,14 +164,14 @@ static const clv_option_t option_rows[] = {
     CLV_ROW_TAKE("truth", take_truth, "realtime", NULL,
                  "judge by CLOCK_REALTIME, which all hosts share"),
     CLV_ROW_WHOLE32("exchanges", AT(n_exchanges), 1, 1e6, "100", "pings per rank when checking"),
-    CLV_ROW_REAL(
-        "sample", AT(sample_percent), 0.001, 100, "100",
-        "check so many percent of the ranks, chosen by chance, the same ones in every run"),
+    CLV_ROW_REAL("sample", AT(sample_percent), 0.001, 100, "100",
+                 "check N percent of the ranks, drawn at random, the same in every run"),
     CLV_ROW_WHOLE32(
         "calibrations", AT(n_calibrations), 0, 1e5, "0",
-        "first calibrate rank 0's --clock tsc or tscp so often, and tell the frequencies"),
+        "first calibrate rank 0's --clock tsc or tscp N times and print the frequencies"),
     CLV_ROW_WHOLE32("round-trips", AT(n_round_trips), 0, 1e6, "0",
-                    "first measure so many between the first rank and the last, and tell them"),
+                    "first measure N round trips between the first rank and the last, and print "
+                    "them"),
     CLV_ROW_REAL("timeout", AT(timeout_s), 0.001, 1e6, "60", "longest wait for a message, seconds"),
     CLV_ROW_TEXT("json", AT(json), "FILE", NULL,
                  "append a line per synchronisation and check; - is standard output"),
@@ -202,8 +203,8 @@ static int take_methods(options_t *o, int n, char **methods)
     clv_cs_scheme_t scheme;
     for (int i = 0; i < n; i++) {
         if (o->n_methods == MAX_METHODS || clv_cs_scheme_parse(methods[i], &scheme) != CLV_OK) {
-            snprintf(reason, sizeof reason, "'%s' is no method, or one too many (--list has them)",
-                     methods[i]);
+            snprintf(reason, sizeof reason,
+                     "'%s' is not a method, or one method too many (see --list)", methods[i]);
             return clv_options_wrong(&program, reason);
         }
         o->methods[o->n_methods++] = methods[i];
@@ -788,7 +789,7 @@ int main(int argc, char **argv)
     clv_bench_place_find(comm, &world.place);
     answer = options.reference < world.n_ranks
                  ? measure(&options, &world, &comm)
-                 : clv_options_wrong(&program, "there is no rank for that --reference");
+                 : clv_options_wrong(&program, "--reference names a rank that does not exist");
     MPI_Comm_free(&comm);
     MPI_Finalize();
     return clv_output_end(&program, answer);

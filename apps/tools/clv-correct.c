@@ -86,30 +86,30 @@ static const clv_option_t rows[] = {
     CLV_ROW_TAKE("presync", take_presync, "KIND", "auto",
                  "auto, measured (what was recorded), ends (first and last clock offset), none"),
     CLV_ROW_TAKE("latency", take_latency, "A,B", "auto",
-                 "least delays between and inside hosts, in ns"),
+                 "minimum delays between hosts and inside a host, in ns"),
     CLV_ROW_REAL("gamma", AT(gamma), 0, 1, NULL,
-                 "how much of an interval is kept, 0 to 1; 0.99999 if not said"),
+                 "part of each interval to keep, 0 to 1; default 0.99999"),
     CLV_ROW_REAL("slope", AT(slope), 1e-9, 1e9, "0.01",
                  "how fast a shift may rise before a corrected receive"),
-    CLV_ROW_TAKE("clock-per", take_clock_per, "WHAT", "host",
-                 "host or process: what has a clock of its own"),
+    CLV_ROW_TAKE("clock-per", take_clock_per, "WHAT", "host", "one clock per host or per process"),
     CLV_ROW_TAKE("alltoallv", take_alltoallv, "dense", NULL,
-                 "take alltoallv and alltoallw as if all send to all"),
+                 "treat alltoallv and alltoallw as if every rank sends to every other"),
     CLV_ROW_WHOLE32("threads", AT(n_threads), 1, 1024, "1", "threads"),
     CLV_ROW_WHOLE("memory", AT(memory_mib), 16, 1e9, NULL,
-                  "keep events in a scratch file beyond so many MiB"),
+                  "keep events beyond N MiB in a scratch file"),
     CLV_ROW_TEXT("json", AT(json), "FILE", NULL, "the report as JSON lines"),
     CLV_ROW_TEXT("chrome", AT(chrome), "FILE", NULL,
                  "the corrected regions for timeline viewers (Chrome JSON)"),
     CLV_ROW_TEXT("truth", AT(truth), "NAME", NULL,
-                 "judge by this attribute of events, true times in ns"),
+                 "judge by this attribute of events, which holds true times in ns"),
     CLV_ROW_FLAG("quiet", AT(is_quiet), "no table"),
     CLV_ROWS_END,
 };
 
 static void tell_exits(FILE *out)
 {
-    fputs("exit: 0; 1 this machine cannot; 2 wrong use or input; 3 --check found violations\n",
+    fputs("exit: 0 success; 1 not possible on this machine; 2 wrong use or input; 3 --check found "
+          "violations\n",
           out);
 }
 

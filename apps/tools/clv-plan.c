@@ -47,10 +47,10 @@ static const char *take_format(void *fields, const char *text)
 #define AT(field) offsetof(request_t, field)
 static const clv_option_t options[] = {
     CLV_ROW_TAKE("scheduler", take_scheduler, "NAME", NULL,
-                 "who makes the plan; else the first below that has the goal"),
-    CLV_ROW_TAKE("format", take_format, "NAME", "tuples", "how it is printed"),
-    CLV_ROW_FLAG("given", AT(given), "do not make a plan, take the one that the input states"),
-    CLV_ROW_FLAG("check", AT(check), "validate the plan, and compare it with what the input says"),
+                 "scheduler that makes the plan; default: the first below for the goal"),
+    CLV_ROW_TAKE("format", take_format, "NAME", "tuples", "output format"),
+    CLV_ROW_FLAG("given", AT(given), "take the plan in the input instead of making one"),
+    CLV_ROW_FLAG("check", AT(check), "validate the plan and compare it with the input"),
     CLV_ROW_TEXT("json", AT(json), "FILE", NULL,
                  "append the plan as JSON lines; - is standard output"),
     CLV_ROWS_END,
@@ -66,12 +66,12 @@ static void list_words(FILE *out)
     for (const clv_format_t *row = clv_formats; row->name != NULL; row++) {
         fprintf(out, "  %-24s %s\n", row->name, row->meaning);
     }
-    fprintf(out, "\nan instance, a key a line in this order:\n"
+    fprintf(out, "\nan instance, one key per line, in this order:\n"
                  "  P 4                      ranks\n"
                  "  N 4                      segments\n"
                  "  root 0\n"
                  "  d 1000000                length of a round in ns\n"
-                 "  arrival 0 0 0 1100000    ns, one for each rank\n"
+                 "  arrival 0 0 0 1100000    ns, one per rank\n"
                  "more keys: clv-plan(1)\n");
 }
 

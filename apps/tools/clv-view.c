@@ -70,39 +70,40 @@ static void list_formats(FILE *out)
 #define AT(field) offsetof(options_t, field)
 
 static const clv_option_t rows[] = {
-    CLV_ROW_FLAG("json", AT(json), "the same numbers as JSON"),
+    CLV_ROW_FLAG("json", AT(json), "print the numbers as JSON"),
     {.name = "page",
      .kind = CLV_OPTION_TEXT,
      .offset = AT(page),
      .value = "FILE",
      .letter = 'o',
-     .meaning = "write a page of HTML that needs nothing else; with\n--export otf2 the folder of "
-                "the archive"},
+     .meaning = "write a self-contained HTML page; with\n--export otf2 the folder of the archive"},
     CLV_ROW_TEXT("export", AT(format), "FORMAT", NULL, "every call, in this format"),
     CLV_ROW_WHOLE32("stream", AT(choice.stream), 0, INT32_MAX - 1, NULL,
-                    "only this stream, a number of the summary"),
+                    "only this stream, by its number in the summary"),
     CLV_ROW_TAKE("calls", take_calls, "A:B", NULL,
                  "only calls A to B of each communicator, numbered from 0"),
     CLV_ROW_TEXT("ranks", AT(choice.ranks), "LIST", NULL,
                  "only these ranks of MPI_COMM_WORLD, such as 0,4-7"),
-    CLV_ROW_FLAG("live", AT(live), "the summary every second while the job runs; q ends it"),
-    CLV_ROW_FLAG("what-if", AT(what_if), "only what other algorithms would have taken, in full"),
+    CLV_ROW_FLAG("live", AT(live), "update the summary every second while the job runs; q quits"),
+    CLV_ROW_FLAG("what-if", AT(what_if),
+                 "only the times that other algorithms would have taken, in full"),
     CLV_ROW_REAL("latency-us", AT(network.latency_us), 0, 1e6, NULL,
-                 "what-if: latency of a message; else taken as 50 us"),
+                 "what-if: latency of a message; default 50 us"),
     CLV_ROW_REAL("gbit", AT(network.gbit), 1e-3, 1e5, NULL,
-                 "what-if: Gb/s of a link; else fitted to what ran"),
+                 "what-if: Gb/s of a link; default: fitted to the record"),
     CLV_ROW_REAL("early-kib", AT(network.early_kib), 0, 1e6, NULL,
-                 "what-if: KiB that travel from one rank to another that has\nnot come yet"),
+                 "what-if: KiB that a rank can send before its receiver\narrives"),
     CLV_ROW_TAKE("ran", take_ran, "WAY", NULL,
-                 "what-if: what ran, default, pipeline or clv; else as recorded"),
+                 "what-if: the algorithm that ran: default, pipeline or clv;\nelse as recorded"),
     CLV_ROWS_END,
 };
 
 static const clv_program_t program = {
     .name = "clv-view",
     .usage = "clv-view [options] DIR\n"
-             "Who was late at which collective, and what it cost: out of what a job recorded with\n"
-             "mpirun --mca coll_clv_record DIR. Without options a summary of at most 40 lines.",
+             "Reads the record of a job (mpirun --mca coll_clv_record DIR) and shows which ranks\n"
+             "were late at which collective, and what that cost. Without options: a summary of at\n"
+             "most 40 lines.",
     .options = rows,
     .more = list_formats,
     .takes_operands = 1,
@@ -178,8 +179,8 @@ static int show(const options_t *options, const view_t *view)
         fprintf(stderr, "clv-view: out of memory\n");
     } else if (counts.n_calls == 0 && options->choice.ranks != NULL) {
         fprintf(stderr,
-                "clv-view: --ranks must name two ranks or more of a call: lateness is behind "
-                "another\n");
+                "clv-view: --ranks must name at least two ranks of a call, because lateness is "
+                "relative\n");
         status = 2;
     } else {
         status = show_counts(options, view, &counts);

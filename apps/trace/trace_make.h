@@ -22,9 +22,9 @@
 /* What binds the ranks of the program in an iteration.
  *      name, word, meaning */
 #define CLV_TRACE_COUPLINGS(XX)                                                                    \
-    XX(NONE, "none", "each rank goes on from its own exit, and no call holds it")                  \
-    XX(BARRIER, "barrier", "all begin together, when the last has left the call before")           \
-    XX(ALLREDUCE, "allreduce", "each goes on from its own exit, and every call holds all")
+    XX(NONE, "none", "each rank continues at its own exit; calls do not synchronise")              \
+    XX(BARRIER, "barrier", "all ranks start together when the last has left the previous call")    \
+    XX(ALLREDUCE, "allreduce", "each rank continues at its own exit; every call synchronises ranks")
 
 typedef enum clv_trace_coupling {
 #define CLV_TRACE_COUPLING(name, word, meaning) CLV_TRACE_COUPLE_##name,

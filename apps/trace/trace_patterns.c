@@ -237,7 +237,7 @@ const clv_pattern_kind_t clv_pattern_kinds[] = {
     {"periodic", "three lasting patterns in turn, with jitter", fill_periodic},
     {"drifting", "moves from one uniform pattern to the next in 20 calls", fill_drifting},
     {"sudden", "a lasting pattern that changes once, half way", fill_sudden},
-    {"disturbed", "repeated, and in one call of ten a rank is held up by the amount",
+    {"disturbed", "repeated, and one rank is late by the amount in one call of ten",
      fill_disturbed},
     {"trace", "trace:<file>: the calls of a recorded trace in turn (clv-trace 1)", fill_trace},
     {NULL, NULL, NULL},

@@ -160,7 +160,7 @@ tap_ok 'a file is no folder' refuses 'truth: Not a directory' "$work/truth"
 for ranks in '' 0- 0, 0,,1 ' 0' +1 1-0 99999999999999999999 0-12 x; do
     tap_ok "--ranks '$ranks' is refused" refuses "--ranks must be ranks of this job, 0 to 11, such as 0,4-7, not '$ranks'" --ranks "$ranks" "$work/job"
 done
-tap_ok 'one rank is not late' refuses 'two ranks or more' --ranks 3 "$work/job"
+tap_ok 'one rank is not late' refuses 'at least two ranks' --ranks 3 "$work/job"
 tap_ok 'two are' test "$("$view" --ranks 3,5-5 --json "$work/job" | grep -c '"calls":50,"cells":100,')" -eq 1
 for calls in '' : 1: :1 ' 0:1' +0:1 -1:2 1:2:3 1.5:2 0:4294967296; do
     tap_ok "--calls '$calls' is refused" refuses "--calls must be A:B, two numbers of calls, not '$calls'" --calls "$calls" "$work/job"

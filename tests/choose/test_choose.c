@@ -763,7 +763,7 @@ static void a_forecast_tells_who_is_late_and_how_sure_we_are(void **state)
         printed,
         "world: reduce of 2097152 bytes to rank 0, forecast 7: rank 3 is last, 9.000 ms after the "
         "first, "
-        "sure to 0.120 ms\n"
+        "sigma 0.120 ms\n"
         "  predicted by median from 3 calls; the last one was off by 0.200 ms, at most 0.310 ms; "
         "clocks agree to 0.015 ms\n"
         "  latest_first was measured: it ended 51.500 ms after the last arrival, 40.250 ms in MPI\n"
@@ -791,9 +791,9 @@ static void lateness_below_what_is_sure_is_none(void **state)
     (void) state;
     printed[0] = '\0';
     clv_choose_print_forecast("world", &two_mib, &forecast, &decision, append_line, NULL);
-    assert_non_null(strstr(printed, "sure to 0.100 ms: as good as together\n"));
-    assert_non_null(strstr(printed, "; not tried by a call yet;"));
-    assert_non_null(strstr(printed, "  so previous: tried, to be measured\n"));
+    assert_non_null(strstr(printed, "sigma 0.100 ms: no rank is clearly last\n"));
+    assert_non_null(strstr(printed, "; no call has checked it yet;"));
+    assert_non_null(strstr(printed, "  so previous: it is on trial\n"));
 }
 
 static void a_long_forecast_is_cut_and_says_so(void **state)

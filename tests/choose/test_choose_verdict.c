@@ -188,15 +188,15 @@ static void a_gain_is_a_share_of_the_run(void **state)
 
     (void) state;
     assert_int_equal(clv_choose_verdict(&facts), CLV_VERDICT_FASTER);
-    says(&facts, "faster by 31 % than the function before clv: 1.10 s from the first call to the "
+    says(&facts, "faster by 31 % than the previous function: 1.10 s from the first call to the "
                  "last instead of 1.60, judged by 30 calls of trials: 10.000 ms each with clv, "
-                 "15.000 without, from one to the next");
+                 "15.000 without, from one call to the next");
     facts.gains.unknown_ns = facts.gains.took_ns;
-    says(&facts, "from one to the next; 50 % of the time was not compared");
+    says(&facts, "from one call to the next; 50 % of the time was not compared");
     after.objective = CLV_OBJECTIVE_AFTER; /* which says nothing of the run */
     facts.config = &after;
-    says(&facts, "faster by 33 % than the function before clv, judged by 30 calls of trials: "
-                 "10.000 ms each with clv, 15.000 without, after their last arrival");
+    says(&facts, "faster by 33 % than the previous function, judged by 30 calls of trials: 10.000 "
+                 "ms each with clv, 15.000 without, after their last arrival");
 }
 
 static void a_loss_is_reported_like_a_gain(void **state)
@@ -205,7 +205,7 @@ static void a_loss_is_reported_like_a_gain(void **state)
 
     (void) state;
     assert_int_equal(clv_choose_verdict(&facts), CLV_VERDICT_SLOWER);
-    says(&facts, "slower by 43 % than the function before clv: 1.65 s from the first call to the "
+    says(&facts, "slower by 43 % than the previous function: 1.65 s from the first call to the "
                  "last instead of 1.15, judged");
 }
 
@@ -215,8 +215,8 @@ static void a_difference_within_the_noise_is_none(void **state)
 
     (void) state;
     assert_int_equal(clv_choose_verdict(&facts), CLV_VERDICT_UNKNOWN);
-    says(&facts, "cannot be told because the difference, 3.8 % in 30 compared calls, is within the "
-                 "5.0 % by which calls differ anyway; run once with --mca coll ^clv and compare");
+    says(&facts, "unknown, because the difference of 3.8 % in 30 compared calls is within the 5.0 "
+                 "% by which calls differ anyway; run once with --mca coll ^clv and compare");
     facts = facts_of(100, 104, 20);
     assert_int_equal(clv_choose_verdict(&facts), CLV_VERDICT_FASTER);
     says(&facts, "faster by 3.5 % than");
@@ -252,21 +252,21 @@ static void where_nothing_was_compared_it_is_said_why(void **state)
     clv_verdict_facts_t facts = {.config = &config, .n_calls = 60, .n_timed = 60};
 
     (void) state;
-    says(&facts, "cannot be told because none of 60 calls was measured, as where they carry too "
-                 "little (coll_clv_setup_bytes); run once with --mca coll ^clv and compare");
+    says(&facts, "unknown, because none of 60 calls was measured; they may carry too few bytes "
+                 "(coll_clv_setup_bytes); run once with --mca coll ^clv and compare");
     facts.n_calls = 20;
-    says(&facts, "cannot be told because 20 calls are too few: trials begin after 20; run once");
+    says(&facts, "unknown, because 20 calls are too few: trials begin after 20; run once");
     facts.n_calls = 60;
     facts.gains.unknown_ns = 1;
-    says(&facts, "cannot be told because clv did not try the function before it beside its plans: "
-                 "trials begin after 20 "
-                 "calls and may cost 0.4 % of the run; run once with --mca coll ^clv and compare");
+    says(&facts, "unknown, because no trial compared the plans with the previous function: trials "
+                 "begin after 20 calls and may cost 0.4 % of the run; run once with --mca coll "
+                 "^clv and compare");
     config.exchange = 0;
     says(&facts, "because coll_clv_exchange is off, so nothing was measured; run once with");
     config.reproducible = CLV_REPRODUCIBLE_ALWAYS;
     facts.n_timed = 0;
     says(&facts,
-         "because coll_clv_reproducible asks for one order, so nothing else was tried; run");
+         "because coll_clv_reproducible asks for a fixed order, so nothing else was tried; run");
     config.allreduce_algorithm = CLV_ALGORITHM_CUT_RING;
     says(&facts,
          "because coll_clv_allreduce_algorithm is cut_ring, so nothing else was tried; run");
@@ -279,7 +279,7 @@ static void where_nothing_of_clv_ran_nothing_is_faster_or_slower(void **state)
 
     (void) state;
     assert_int_equal(clv_choose_verdict(&facts), CLV_VERDICT_SAME);
-    says(&facts, "no faster and no slower: the function before clv ran in all 60 calls, mostly "
+    says(&facts, "no faster and no slower: the previous function ran in all 60 calls, mostly "
                  "because the operation does not commute");
     facts.n_calls = facts.n_previous = 0;
     says(&facts, "no faster and no slower: clv took no call");

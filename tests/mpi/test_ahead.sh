@@ -34,7 +34,7 @@ tap_lacks 'and no thread' 'exchange_thread' "$small"
 unforeseen() {
     sed -n 's/.*: rank 0, call [0-9]*: reduce of 131072 .*COMM_WORLD: \([a-z_]*\), because \(.*\)/\1 \2/p' | awk '
         /there is no prediction yet/ { if (held != "") { n++; other += $1 != held }; next }
-        !/tried, to be measured/ && ($1 == "rank_chain" || $1 == "previous") { held = $1 }
+        !/it is on trial/ && ($1 == "rank_chain" || $1 == "previous") { held = $1 }
         END { print n + 0, other + 0 }'
 }
 run_free() {

@@ -18,7 +18,7 @@ for algorithm in previous binomial rabenseifner ring; do
     tap_has "$algorithm, 5 ranks: sums" 'sums right' "$said"
     tap_has "$algorithm ran every call" "ran_$algorithm=10" "$said"
     tap_has "$algorithm is named with its reason" \
-        "$algorithm, because its algorithm parameter says so" "$said"
+        "$algorithm, because an algorithm parameter forces it" "$said"
     tap_ok "$algorithm is told once per shape of call" \
         test "$(grep -c 'because' <<<"$said")" -eq 5
 done
@@ -35,7 +35,7 @@ tap_has 'ring with fewer elements than ranks' 'ran_ring=10' "$said"
 tap_has 'ring with fewer elements than ranks: sums' 'sums right' "$said"
 said=$(mpi_run -np 5 "${forced[@]}" rabenseifner "$probe" 3)
 tap_has 'rabenseifner with too few elements says that it cannot' \
-    'previous, because there are fewer elements' "$said"
+    'previous, because the vector has fewer elements' "$said"
 said=$(mpi_run -np 3 "${forced[@]}" binomial --mca coll_clv_segment_bytes 1000 "$probe" 5000)
 tap_has 'binomial in segments: the sums are right' 'sums right' "$said"
 tap_has 'binomial in segments is what ran' ' calls=6 ran_binomial=6' "$said"

@@ -26,7 +26,7 @@ for level in single funneled serialized multiple; do
 done
 # A tool that lowers the level: told once for both processes of the host, and only then. Open MPI 6.0 keeps
 # the level of the program.
-told() { grep -c 'MPI_T_init_thread was called with less' <<<"$said"; }
+told() { grep -c 'MPI_T_init_thread asked for less' <<<"$said"; }
 said=$(mpi_run -np 2 "${on[@]}" "$program" lowered)
 tap_has 'the program knows its level of threads' 'life_cases: level ' "$said"
 tap_ok 'a tool that lowers it is told of, once' \

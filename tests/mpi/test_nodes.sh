@@ -52,7 +52,7 @@ with 3 --ranks-per-host 3 --np 4 "${use[@]}" --mca coll_clv_min_ranks 2 --mca co
     --mca coll_clv_print summary -- \
     "$CLV_BUILD/tests/mpi/reduce_cases" -c spawned_and_merged
 tap_has 'spawned processes that share nodes with their parents: right' 'reduce_cases: all right' "$said"
-tap_has 'and planned' '10 by a plan' "$said"
+tap_has 'and planned' '10 ran a plan' "$said"
 
 # What links cost is measured once for the same processes, places or not.
 known='first 1
@@ -70,7 +70,7 @@ with 2 --ranks-per-host 2 "${use[@]}" --mca coll_clv_min_ranks 2 -- "$CLV_BUILD/
 knows 'two hosts of two'
 with 4 "${use[@]}" --mca coll_clv_min_ranks 2 --mca coll_clv_verbos 10 -- "$CLV_BUILD/tests/mpi/known_links"
 tap_ok 'a misspelt parameter is told once a job, not once a host' \
-    test 1 -eq "$(grep -c 'coll_clv_verbos is no parameter of clv; did you mean coll_clv_verbose?' <<<"$said")"
+    test 1 -eq "$(grep -c 'coll_clv_verbos is not a parameter of clv; did you mean coll_clv_verbose?' <<<"$said")"
 knows 'four hosts'
 
 with 3 "${show[@]}" -- "$probe" 40000 3

@@ -89,7 +89,7 @@ old=(--mca coll_clv_min_ranks 2 --mca coll_clv_min_bytes)
 said=$(mpi_run -np 2 "${list[@]}" "${old[@]}" 8 "$probe" 10)
 tap_lacks 'coll_clv_min_bytes is taken as coll_clv_reduce_min_bytes' 'too_small' "$said"
 tap_has 'calls are not left alone' 'exchange_calls=4' "$said"
-tap_lacks 'without a word' 'no parameter' "$said"
+tap_lacks 'without a word' 'not a parameter' "$said"
 said=$(mpi_run -np 2 "${list[@]}" "${old[@]}" 8 --mca coll_clv_reduce_min_bytes 1m "$probe" 10)
 tap_has 'beside the new name it does not count' 'fell_back_too_small=4' "$said"
 said=$(mpi_run -np 2 "${list[@]}" "${old[@]}" none "$probe" 10)
@@ -101,7 +101,7 @@ misspelt() { # WHAT WORDS
     tap_ok "misspelt, $1: told once" test 1 -eq "$(grep -cF "$2" <<<"$said")"
     tap_has "misspelt, $1: the job runs" 'sums right' "$said"
 }
-segmnt='coll_clv_segmnt_bytes is no parameter of clv; did you mean coll_clv_segment_bytes?'
+segmnt='coll_clv_segmnt_bytes is not a parameter of clv; did you mean coll_clv_segment_bytes?'
 while IFS='|' read -r way options; do
     # shellcheck disable=SC2086
     said=$(mpi_run -np 3 $options --mca coll_clv_segmnt_bytes 4096 "$probe" 10)
@@ -113,7 +113,7 @@ its priority|--mca coll_clv_priority 40
 WAYS
 said=$(OMPI_MCA_coll_clv_segmnt_bytes=4096 OMPI_MCA_coll_clv_fastest=1 mpi_run -np 3 --mca coll clv "$probe" 10)
 misspelt 'in the environment' "$segmnt"
-misspelt 'beyond recognition' 'coll_clv_fastest is no parameter of clv; ompi_info --param coll clv --level 9 lists them'
+misspelt 'beyond recognition' 'coll_clv_fastest is not a parameter of clv; ompi_info --param coll clv --level 9 lists them'
 # shellcheck disable=SC2016
 said=$(mpi_run -np 3 --mca coll clv sh -c '[ "$OMPI_COMM_WORLD_RANK" != 1 ] ||
     export OMPI_MCA_coll_clv_segmnt_bytes=4096; exec "$@"' sh "$probe" 10)
@@ -124,7 +124,7 @@ said=$(OMPI_MCA_mca_base_param_files=$files/mca.conf mpi_run -np 3 --mca coll cl
 misspelt 'in a file of parameters' "$segmnt (in $files/mca.conf)"
 rm -r "$files"
 said=$(mpi_run -np 3 --mca coll_clv_segmnt_bytes 4096 "$probe" 10)
-tap_lacks 'not where clv is only installed' 'no parameter of clv' "$said"
+tap_lacks 'not where clv is only installed' 'not a parameter of clv' "$said"
 
 # The word reaches the forecasts; best says whom it follows.
 forecasts=(--mca coll_clv_reduce_min_bytes 1 --mca coll_clv_print forecast "$probe" 1000 20)

@@ -25,10 +25,10 @@ done <<'CASES'
 min_bytes differs|A=1|OMPI_MCA_coll_clv_reduce_min_bytes=1|coll_clv_reduce_min_bytes is 65536 on rank 0 of MPI_COMM_WORLD and 1 on rank 1
 an algorithm on some ranks|A=1|OMPI_MCA_coll_clv_reduce_algorithm=ring|coll_clv_reduce_algorithm is auto on rank 0 of MPI_COMM_WORLD and ring on rank 1
 no exchange on rank 0|OMPI_MCA_coll_clv_exchange=0|A=1|coll_clv_exchange is 0 on rank 0 of MPI_COMM_WORLD and 1 on rank
-a refused value on some ranks|A=1|OMPI_MCA_coll_clv_sma_window=0|rank 1 of MPI_COMM_WORLD does not use it, rank 0 does
-rank 0 without it|OMPI_MCA_coll=^clv|A=1|rank 0 of MPI_COMM_WORLD does not use it, rank 1 does
+a refused value on some ranks|A=1|OMPI_MCA_coll_clv_sma_window=0|rank 1 of MPI_COMM_WORLD does not use clv, rank 0 does
+rank 0 without it|OMPI_MCA_coll=^clv|A=1|rank 0 of MPI_COMM_WORLD does not use clv, rank 1 does
 CASES
-tap_ok 'one message, not one per rank' test "$(grep -c 'does not use it' <<<"$said")" -eq 1
+tap_ok 'one message, not one per rank' test "$(grep -c 'does not use clv' <<<"$said")" -eq 1
 tap_has 'calls are counted with the reason' 'fell_back_unequal=' \
     "$(unequal A=1 OMPI_MCA_coll_clv_min_ranks=2)"
 said=$(unequal OMPI_MCA_coll_clv_verbose=5 OMPI_MCA_coll_clv_print=none)
@@ -43,7 +43,7 @@ said=$(unequal A=1 "OMPI_MCA_mca_base_component_path=${OMPI_MCA_mca_base_compone
 tap_has 'older sources on some ranks: every sum is right' 'sums right' "$said"
 tap_lacks 'older sources on some ranks: nobody uses the component' 'exchange_calls' "$said"
 tap_has 'older sources on some ranks: the message names it' \
-    'of MPI_COMM_WORLD has another version of it than rank' "$said"
+    'of MPI_COMM_WORLD has another version of clv than rank' "$said"
 
 # Spawned processes do not get what only the environment of their parents says.
 cases=$CLV_BUILD/tests/mpi/reduce_cases

@@ -43,7 +43,7 @@ probes 3 "${all[0]}"
 right 'three ranks on one processor'
 left 'three ranks on one processor' 6
 yields 'three ranks on one processor' 6
-tap_has 'and why is a word of the summary' 'its ranks share processors (coll_clv_shared_processors)' \
+tap_has 'and why is a word of the summary' 'ranks share processors (coll_clv_shared_processors)' \
     "$(probes 3 "${all[0]}" --mca coll_clv_print summary && echo "$said")"
 
 probes 3 "${all[0]}" --mca coll_clv_reduce_algorithm chain

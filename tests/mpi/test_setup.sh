@@ -59,5 +59,5 @@ right 'at once where one order is asked for'
 call_of fixed 1
 
 said=$(mpi_run "${on[@]}" -np "$ranks" --mca coll_clv_verbose 30 "$CLV_BUILD/tests/mpi/coll_probe" 40000 3)
-tap_has 'until then calls say so' 'too little has been carried to set it up' "$said"
+tap_has 'until then calls say so' 'the communicator has carried too few bytes yet' "$said"
 tap_end

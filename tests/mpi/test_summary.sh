@@ -30,7 +30,7 @@ tap_lacks 'not where nobody asks' 'not taken' "$said"
 run "${summary[@]}" "$probe" 20 3 0 others
 tap_lacks 'nor where they are small' 'not taken' "$said"
 verdict 'small calls alone' \
-    'no faster and no slower: the function before clv ran in all 9 calls, mostly because it is smaller than its min_bytes'
+    'no faster and no slower: the previous function ran in all 9 calls, mostly because the vector is below its min_bytes'
 run "${summary[@]}" --mca coll_clv_collectives allreduce "$probe" 20000 3 0 others
 tap_has 'nor what is taken' '9 reduces and 3 bcasts of 64 KiB or more not taken: coll_clv_collectives is allreduce' "$said"
 run "${summary[@]}" --mca coll_clv_collectives bcast "$probe" 20000 3
@@ -47,12 +47,12 @@ tap_lacks 'not where each kind came once' 'left alone' "$(mpi_run -np 3 "${many[
 
 # ---- verdicts
 run "${summary[@]}" --mca coll_clv_reduce_algorithm chain "$probe" 20000 3
-verdict 'a forced algorithm' "cannot be told because coll_clv_reduce_algorithm is chain, so nothing else was tried$by_hand"
+verdict 'a forced algorithm' "unknown, because coll_clv_reduce_algorithm is chain, so nothing else was tried$by_hand"
 run "${summary[@]}" "$probe" 20000 1
-verdict 'too few calls' "cannot be told because 3 calls are too few: trials begin after 20$by_hand"
+verdict 'too few calls' "unknown, because 3 calls are too few: trials begin after 20$by_hand"
 run "${summary[@]}" --mca coll_clv_setup_bytes 0 "$probe" 20000 60 1
 tap_ok "more of them: $(last_line | cut -d: -f4-)" \
-    grep -qE 'verdict: (faster|slower|cannot be told|no faster)' <<<"$(last_line)"
+    grep -qE 'verdict: (faster|slower|unknown|no faster)' <<<"$(last_line)"
 tap_ok 'JSON has what it was made of' grep -qE \
     '"run_ns":[1-9][0-9]*,"compared_ns":[0-9]+,"compared_previous_ns":[0-9]+,"not_compared_ns":[0-9]+,"compared_calls":[0-9]+' <<<"$said"
 tap_end

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
 #
-# Opt-in: the run time of a job while somebody without a key connects to it, against the same job at peace.
+# Opt-in: the run time of a job while a process without the key connects to it, against the same job at peace.
 #
 #   tests/quality/attack.sh [garbage|key|flood]...      all three without arguments; 40 s each
 #

@@ -120,7 +120,7 @@ run 2 --clock sundial
 [ $? -eq 1 ] && grep -q 'clock sundial' "$out/log"
 check 'an unusable clock is said, and is exit 1' $?
 run 2 hca4
-[ $? -eq 2 ] && grep -q "^clv-clock: 'hca4' is no method" "$out/log" && run 2 --wait 0
+[ $? -eq 2 ] && grep -q "^clv-clock: 'hca4' is not a method" "$out/log" && run 2 --wait 0
 [ $? -eq 2 ] && [ "$(grep -c '^clv-clock: --wait must be rising numbers.*, not .0.$' "$out/log")" -eq 1 ]
 check 'an unknown method or a wrong value is exit 2, and one line says what is wrong' $?
 

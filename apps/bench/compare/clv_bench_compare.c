@@ -85,34 +85,36 @@ static const char *take_means(void *fields, const char *text)
 #define AT(field) offsetof(job_t, field)
 static const clv_option_t rows[] = {
     CLV_ROW_TAKE("run", take_run, "COMMAND", NULL,
-                 "a shell line of clv-bench, which gets --json FILE; repeatable, then as\n"
-                 "'LABEL: COMMAND'"),
+                 "shell command of clv-bench, to which --json FILE is added; several:\n"
+                 "repeat as 'LABEL: COMMAND'"),
     CLV_ROW_TAKE("factor", take_factor, "NAME=V,V...", NULL,
-                 "each command with each value: for %NAME% in it, or as --NAME VALUE behind it;\n"
-                 "repeatable, then in every combination"),
+                 "run each command with each value, in place of %NAME% or as --NAME VALUE at\n"
+                 "its end; repeatable: all combinations"),
     CLV_ROW_WHOLE32("runs", AT(n_runs), 1, CLV_RESULTS_RUNS, "5",
                     "mpiruns of each command, in shuffled order"),
-    CLV_ROW_TEXT("folder", AT(runs.folder), "DIR", "clv-compare", "where their JSON files go"),
-    CLV_ROW_FLAG("resume", AT(runs.resumes), "go on in a folder that has some of them"),
-    CLV_ROW_WHOLE("seed", AT(seed), 0, 9e15, "1", "of the order"),
+    CLV_ROW_TEXT("folder", AT(runs.folder), "DIR", "clv-compare", "folder of their JSON files"),
+    CLV_ROW_FLAG("resume", AT(runs.resumes), "continue in a folder that already has some of them"),
+    CLV_ROW_WHOLE("seed", AT(seed), 0, 9e15, "1", "seed of the order"),
     CLV_ROW_TEXT("metric", AT(metric), "NAME", NULL,
                  "after, run, in_mpi_mean, in_mpi_late_rank, overlap_benefit, ratio_bound, ...;\n"
                  "of loops iteration, first_iteration, in_call, ...; of clocks clock_error, ..."),
     CLV_ROW_WHOLE("sample", AT(set.n_sample), 0, 1e6, "0",
-                  "of each mpirun's calls only so many, drawn at random; 0 is all"),
+                  "use only N calls of each mpirun, drawn at random; 0: all"),
     CLV_ROW_TAKE("means", take_means, "LIST", NULL,
-                 "in place of a comparison: of how many calls a mean must be until 500 of them,\n"
-                 "drawn at random, are normally distributed (10,30,100,500)"),
+                 "instead of comparing: find the number of calls (10,30,100,500) from which 500\n"
+                 "means of random calls are normally distributed"),
     CLV_ROW_TEXT("only", AT(only), "LIST", NULL, "these algorithms (or labels) and no others"),
     CLV_ROW_TEXT("pattern", AT(pattern), "LIST", NULL, "these patterns and no others"),
     CLV_ROW_TAKE("paired", take_paired, "FORM", NULL,
-                 "ratios of what was measured side by side: table or csv"),
+                 "ratios of values measured side by side: table or csv"),
     CLV_ROW_TEXT("baseline", AT(compare.baseline), "NAME", NULL,
-                 "algorithm (or label) the others are compared with; the first"),
+                 "algorithm (or label) to compare with; default: the first"),
     CLV_ROW_TAKE("test", take_test, "NAME", NULL,
                  "rank (Wilcoxon, the default), student, welch or\nsmirnov (two-sided)"),
-    CLV_ROW_FLAG("two-sided", AT(compare.is_two_sided), "does it differ, instead of is it better"),
-    CLV_ROW_REAL("level", AT(compare.level), 0.01, 0.999999, "0.95", "of the intervals"),
+    CLV_ROW_FLAG("two-sided", AT(compare.is_two_sided),
+                 "test whether they differ, not which is better"),
+    CLV_ROW_REAL("level", AT(compare.level), 0.01, 0.999999, "0.95",
+                 "confidence level of the intervals"),
     CLV_ROW_TEXT("json", AT(json), "FILE", NULL,
                  "append the table as JSON lines; - is standard output"),
     CLV_ROW_TAKE("figure", take_figure, "NAME", NULL, "with --plot; names below"),

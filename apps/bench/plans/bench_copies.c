@@ -127,7 +127,7 @@ typedef struct asked {
 } asked_t;
 
 static const clv_option_t rows[] = {
-    CLV_ROW_WHOLE32("kib", offsetof(asked_t, kib), 32, 65536, "2048", "of the vector"),
+    CLV_ROW_WHOLE32("kib", offsetof(asked_t, kib), 32, 65536, "2048", "size of the vector"),
     CLV_ROW_WHOLE32("runs", offsetof(asked_t, n_runs), 3, MAX_RUNS, "101", "repetitions"),
     CLV_ROWS_END,
 };

@@ -141,9 +141,9 @@ typedef struct options {
 
 static const clv_option_t rows[] = {
     CLV_ROW_WHOLE32("forecasts", offsetof(options_t, n_forecasts), 3, MAX_FORECASTS, "30",
-                    "of a case"),
+                    "forecasts per case"),
     CLV_ROW_WHOLE32("ranks-per-host", offsetof(options_t, per_host), 1, 64, "1",
-                    "that share a link"),
+                    "ranks that share a link"),
     CLV_ROWS_END,
 };
 static const clv_program_t program = {.name = "bench_decide",

@@ -135,7 +135,7 @@ static void print_case(const char *name, const int32_t *size, const int32_t *pla
 }
 
 static const clv_option_t rows[] = {
-    CLV_ROW_WHOLE32("arrivals", 0, 3, MAX_RUNS, "21", "of a case"),
+    CLV_ROW_WHOLE32("arrivals", 0, 3, MAX_RUNS, "21", "arrival sets per case"),
     CLV_ROWS_END,
 };
 static const clv_program_t program = {

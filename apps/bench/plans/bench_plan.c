@@ -256,16 +256,19 @@ static const char *take_simd(void *fields, const char *text)
 
 #define AT(field) offsetof(options_t, field)
 static const clv_option_t rows[] = {
-    CLV_ROW_WHOLE32("min", AT(min_ranks), 2, CLV_SCHED_MAX_RANKS, "4", "ranks, doubled up to"),
-    CLV_ROW_WHOLE32("max", AT(max_ranks), 2, CLV_SCHED_MAX_RANKS, "1024", "ranks"),
-    CLV_ROW_WHOLE32("instances", AT(n_instances), 1, MAX_INSTANCES, "100", "of a size"),
-    CLV_ROW_REAL("budget", AT(budget_ms), 0, 1e9, "2000", "ms for a generator and size"),
-    CLV_ROW_REAL("seconds", AT(seconds), 0.001, 1e6, "1", "for the instances of a row, about"),
-    CLV_ROW_TEXT("only", AT(only), "LIST", NULL, "these generators"),
+    CLV_ROW_WHOLE32("min", AT(min_ranks), 2, CLV_SCHED_MAX_RANKS, "4",
+                    "least ranks, doubled up to --max"),
+    CLV_ROW_WHOLE32("max", AT(max_ranks), 2, CLV_SCHED_MAX_RANKS, "1024", "most ranks"),
+    CLV_ROW_WHOLE32("instances", AT(n_instances), 1, MAX_INSTANCES, "100", "instances per size"),
+    CLV_ROW_REAL("budget", AT(budget_ms), 0, 1e9, "2000", "ms per generator and size"),
+    CLV_ROW_REAL("seconds", AT(seconds), 0.001, 1e6, "1",
+                 "approximate time for the instances of a row"),
+    CLV_ROW_TEXT("only", AT(only), "LIST", NULL, "only these generators"),
     CLV_ROW_TAKE("simd", take_simd, "NAME", NULL, "plain, avx2 or avx512"),
-    CLV_ROW_WHOLE("seed", AT(seed), 1, 9e15, "1", "of the arrivals"),
-    CLV_ROW_FLAG("staircase", AT(has_kind[STAIRCASE]), "also one rank in each round"),
-    CLV_ROW_FLAG("severe", AT(has_kind[SEVERE]), "also all there but one, 100,000 rounds late"),
+    CLV_ROW_WHOLE("seed", AT(seed), 1, 9e15, "1", "seed of the arrivals"),
+    CLV_ROW_FLAG("staircase", AT(has_kind[STAIRCASE]), "also a rank arriving in each round"),
+    CLV_ROW_FLAG("severe", AT(has_kind[SEVERE]),
+                 "also all ranks on time but one, 100,000 rounds late"),
     CLV_ROW_TEXT("json", AT(json), "FILE", NULL, "append a line per row, with every instance"),
     CLV_ROWS_END,
 };

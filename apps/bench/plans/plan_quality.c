@@ -173,9 +173,11 @@ typedef struct asked {
 } asked_t;
 
 static const clv_option_t rows[] = {
-    CLV_ROW_WHOLE32("ranks", offsetof(asked_t, size), 2, CLV_SCHED_MAX_RANKS, "64", "and segments"),
-    CLV_ROW_WHOLE32("instances", offsetof(asked_t, n_instances), 1, 1e6, "20", "of each kind"),
-    CLV_ROW_WHOLE("seed", offsetof(asked_t, seed), 1, 9e15, "1", "of the arrivals"),
+    CLV_ROW_WHOLE32("ranks", offsetof(asked_t, size), 2, CLV_SCHED_MAX_RANKS, "64",
+                    "ranks, and as many segments"),
+    CLV_ROW_WHOLE32("instances", offsetof(asked_t, n_instances), 1, 1e6, "20",
+                    "instances of each kind"),
+    CLV_ROW_WHOLE("seed", offsetof(asked_t, seed), 1, 9e15, "1", "seed of the arrivals"),
     CLV_ROWS_END,
 };
 static const clv_program_t program = {.name = "plan_quality",
