@@ -56,8 +56,8 @@
 /* clang-format off */
 #define CLV_FALLBACK_MAP(XX)                                                                       \
     XX(AUTO,         "auto",         "the choice estimated to end first if all ranks arrive at "   \
-       "once: a plan that needs no forecast, an algorithm below, or the previous function; "       \
-       "without measured links always the previous function")                                      \
+       "once: a plan that needs no forecast, an algorithm below, or the previous function; where " \
+       "no exchange is possible always the previous function")                                     \
     XX(PREVIOUS,     "previous",     "the function installed before this component")               \
     XX(BINOMIAL,     "binomial",     "binomial tree")                                              \
     XX(RABENSEIFNER, "rabenseifner", "reduce-scatter and gather by halving")                       \
