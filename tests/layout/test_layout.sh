@@ -280,6 +280,14 @@ tap_none 'and no link of a page is dead' dead_links
 foreign_folders() { grep -rnoE --include='*.json*' '[":](/tmp|/home|/root|/work|/var)/[^"]*' docs; }
 tap_none 'no stored result names a folder of the machine that made it' foreign_folders
 
+# ---- size: what a newcomer has to look through (none where this is no clone)
+n_tracked=$(git ls-files 2>/dev/null | wc -l)
+tap_ok "at most 1,000 tracked files: $n_tracked" test "$n_tracked" -le 1000
+readme_bytes=$(wc -c <README.md)
+tap_ok "README.md has at most 5,500 bytes: $readme_bytes" test "$readme_bytes" -le 5500
+long_decisions() { wc -w docs/decisions/*.md | awk '$2 != "total" && $1 >= 300'; }
+tap_none 'every decision has less than 300 words' long_decisions
+
 # ---- build lists: every source file is in its module's list
 unlisted() {
     local file module
