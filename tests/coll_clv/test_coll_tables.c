@@ -217,7 +217,7 @@ static void every_code_has_its_word(void **state)
     assert_string_equal(clv_collective_name(CLV_COLLECTIVE_REDUCE), "reduce");
     assert_string_equal(clv_collective_name(CLV_N_COLLECTIVES), "unknown");
     assert_string_equal(clv_collective_name(-1), "unknown");
-    assert_non_null(strstr(clv_reason_text(CLV_REASON_FORCED), "says so"));
+    assert_non_null(strstr(clv_reason_text(CLV_REASON_FORCED), "forces it"));
     assert_string_equal(clv_reason_text(99), "unknown");
 }
 
