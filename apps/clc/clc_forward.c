@@ -274,20 +274,10 @@ static void break_cycle(forward_t *forward)
 /* ---- all ---- */
 
 /* Nothing is known yet. */
-static void forget_collectives(const clv_clc_trace_t *trace, uint64_t first, uint64_t end)
-{
-    for (uint64_t g = first; g < end; g++) {
-        clv_clc_collective_t *collective = &trace->collectives[g];
-        const int32_t n_sends = clv_clc_count_sends(trace, collective);
-        collective->extreme = (clv_clc_extreme_t){CLV_CLC_UNKNOWN, CLV_CLC_UNKNOWN, -1};
-        collective->n_missing = n_sends > 0 ? n_sends : ALL_KNOWN;
-    }
-}
-
-static void forget_piece(void *context, uint32_t i)
+static void forget_messages(void *context, uint32_t i)
 {
     const clv_clc_trace_t *trace = context;
-    const uint64_t n = trace->n_messages, m = trace->n_members, c = trace->n_collectives;
+    const uint64_t n = trace->n_messages, m = trace->n_members;
     for (uint64_t g = clv_clc_piece(n, i); g < clv_clc_piece(n, i + 1); g++) {
         trace->messages[g].send = trace->messages[g].receive = CLV_CLC_UNKNOWN;
     }
@@ -295,7 +285,19 @@ static void forget_piece(void *context, uint32_t i)
         trace->members[g].enter = trace->members[g].exit = CLV_CLC_UNKNOWN;
         trace->members[g].flags &= ~CLV_CLC_KNOWN;
     }
-    forget_collectives(trace, clv_clc_piece(c, i), clv_clc_piece(c, i + 1));
+}
+
+/* After all of forget_messages: reads the flags of members that other pieces have changed there. */
+static void forget_collectives(void *context, uint32_t i)
+{
+    const clv_clc_trace_t *trace = context;
+    const uint64_t n = trace->n_collectives;
+    for (uint64_t g = clv_clc_piece(n, i); g < clv_clc_piece(n, i + 1); g++) {
+        clv_clc_collective_t *collective = &trace->collectives[g];
+        const int32_t n_sends = clv_clc_count_sends(trace, collective);
+        collective->extreme = (clv_clc_extreme_t){CLV_CLC_UNKNOWN, CLV_CLC_UNKNOWN, -1};
+        collective->n_missing = n_sends > 0 ? n_sends : ALL_KNOWN;
+    }
 }
 
 static clv_status_t open_runners(forward_t *forward, uint32_t *n_open)
@@ -374,7 +376,8 @@ clv_status_t clv_clc_forward(const clv_clc_trace_t *trace, const clv_clc_config_
     clv_status_t status = forward.runners ? open_runners(&forward, &n_open) : CLV_NO_MEMORY;
     if (status == CLV_OK) {
         clv_clc_trace_t forgotten = *trace;
-        clv_clc_parallel(config->n_threads, CLV_CLC_PIECES, forget_piece, &forgotten);
+        clv_clc_parallel(config->n_threads, CLV_CLC_PIECES, forget_messages, &forgotten);
+        clv_clc_parallel(config->n_threads, CLV_CLC_PIECES, forget_collectives, &forgotten);
     }
     if (trace->replay && !trace->replay->begin(trace->replay->context, config, status == CLV_OK)) {
         status = CLV_NO_MEMORY;
