@@ -26,7 +26,7 @@
     XX(TREES_HOPS,               4, "messages",       "of a rank must take as long as the bytes for helper trees") \
     XX(LEAST_SEGMENT_BYTES,   4096, "bytes",          "smallest segment of a plan") \
     XX(NEAR_COUNTS,              7, "segments",       "additional counts tried for a forced plan by rounds") \
-    XX(FEW_CELLS,             8192, "cells",          "ranks times segments of a plan that costs little to make") \
+    XX(FEW_CELLS,             8192, "cells",          "ranks times segments of a plan that costs little to make; without a forecast classic ones are compared up to there") \
     XX(CLASSIC_FORECASTS,        8, "forecasts",      "where links are shared, plans that synchronise are estimated once in these") \
     XX(FREE_SETS,               16, "record sets",    "ranks once seen decoupled count as decoupled for these") \
     XX(FREE_PERMILLE,          970, "of iterations",  "wins for a plan that follows arrivals where ranks are decoupled; and no plan is faster than computing") \

@@ -38,6 +38,14 @@ static int64_t early_count(const clv_choose_config_t *config, const clv_pap_stre
     return (key->total_bytes + n_bytes - 1) / n_bytes;
 }
 
+int clv_choose_search_is_cheap(const clv_choose_config_t *config, const clv_pap_stream_key_t *key)
+{
+    const int64_t most = clv_smaller(key->total_bytes / CLV_POLICY_LEAST_SEGMENT_BYTES,
+                                     segment_counts[N_SEGMENT_COUNTS - 1]);
+
+    return config->place == NULL && most * config->n_ranks <= CLV_POLICY_FEW_CELLS;
+}
+
 /* Where a search begins that knows nothing better. Where many counts are as good by the estimate,
  * such as when each rank comes long after the one before, the search stays there; larger segments
  * would then go by rendezvous, which the estimate does not know. */

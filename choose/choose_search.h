@@ -57,6 +57,10 @@ clv_status_t clv_choose_search_open(const clv_choose_config_t *config,
                                     clv_choose_search_t *search) CLV_MUST_CHECK;
 void clv_choose_search_close(clv_choose_search_t *search);
 
+/* Whether every candidate is quick to make and to estimate: few ranks times segments, and no link
+ * that ranks share. */
+int clv_choose_search_is_cheap(const clv_choose_config_t *config, const clv_pap_stream_key_t *key);
+
 /* Tries what is allowed; best and found then are the answer: of each algorithm that could be the
  * best, that runs or is tried, or that needs no times of arrivals, the best candidate. The only
  * failure is CLV_NO_MEMORY. */

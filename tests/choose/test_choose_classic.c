@@ -285,6 +285,23 @@ static void without_a_forecast_auto_takes_what_is_estimated_to_end_first(void **
     assert_int_equal(without_forecast(CLV_FALLBACK_AUTO).algorithm, CLV_ALGORITHM_RANK_CHAIN);
 }
 
+/* The call waits for the comparison, which takes many ranks, or shared links, too long. */
+static void where_comparing_takes_long_auto_takes_no_classic_one(void **unused)
+{
+    static int32_t place[48];
+
+    (void) unused;
+    begin(1024, 64 << 10, 60000);
+    assert_false(clv_algorithm_synchronises(without_forecast(CLV_FALLBACK_AUTO).algorithm));
+    begin(48, 32 << 10, 60000);
+    for (int32_t p = 0; p < 48; p++) {
+        place[p] = p / 8;
+    }
+    config.place = place;
+    assert_false(clv_algorithm_synchronises(without_forecast(CLV_FALLBACK_AUTO).algorithm));
+    assert_int_equal(without_forecast(CLV_FALLBACK_RING).algorithm, CLV_ALGORITHM_RING);
+}
+
 static void an_order_that_matters_has_none(void **unused)
 {
     const clv_call_facts_t ordered = {.n_ranks = 8, .count = 8, .commutes = 0};
@@ -369,6 +386,7 @@ int main(void)
         cmocka_unit_test(estimates_alone_take_none_where_there_is_a_forecast),
         cmocka_unit_test(without_a_forecast_runs_what_the_user_names),
         cmocka_unit_test(without_a_forecast_auto_takes_what_is_estimated_to_end_first),
+        cmocka_unit_test(where_comparing_takes_long_auto_takes_no_classic_one),
         cmocka_unit_test(an_order_that_matters_has_none),
         cmocka_unit_test(what_passes_is_a_plan_within_the_guard),
     };
