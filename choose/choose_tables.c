@@ -164,75 +164,23 @@ const char *clv_equal_name(clv_equal_t parameter)
     return names[parameter];
 }
 
-static const char *word_of_PREDICTOR(int32_t code)
-{
-#define WORD_CASE(stem, all_columns, meaning)                                                      \
-    case clv_pap_predictor_##stem:                                                                 \
-        return #stem;
-    switch (code) {
-        CLV_PAP_PREDICTOR_MAP(WORD_CASE)
-    default:
-        return "unknown";
-    }
-#undef WORD_CASE
-}
-
-static const char *word_of_REPRODUCIBLE(int32_t code)
-{
-#define WORD_CASE(code, spelling, meaning)                                                         \
-    case CLV_REPRODUCIBLE_##code:                                                                  \
-        return spelling;
-    switch (code) {
-        CLV_REPRODUCIBLE_MAP(WORD_CASE)
-    default:
-        return "unknown";
-    }
-#undef WORD_CASE
-}
-
-static const char *word_of_OBJECTIVE(int32_t code)
-{
-#define WORD_CASE(code, spelling, meaning)                                                         \
-    case CLV_OBJECTIVE_##code:                                                                     \
-        return spelling;
-    switch (code) {
-        CLV_OBJECTIVE_MAP(WORD_CASE)
-    default:
-        return "unknown";
-    }
-#undef WORD_CASE
-}
-
-static const char *word_of_FALLBACK(int32_t code)
-{
-#define WORD_CASE(code, spelling, meaning)                                                         \
-    case CLV_FALLBACK_##code:                                                                      \
-        return spelling;
-    switch (code) {
-        CLV_FALLBACK_MAP(WORD_CASE)
-    default:
-        return "unknown";
-    }
-#undef WORD_CASE
-}
-
-static const char *word_of_SHARED(int32_t code)
-{
-#define WORD_CASE(code, spelling, meaning)                                                         \
-    case CLV_SHARED_##code:                                                                        \
-        return spelling;
-    switch (code) {
-        CLV_SHARED_MAP(WORD_CASE)
-    default:
-        return "unknown";
-    }
-#undef WORD_CASE
-}
+/* Words by code. */
+#define WORD(code, spelling, meaning)              spelling,
+#define PREDICTOR_WORD(stem, all_columns, meaning) #stem,
+static const char *const words_of_PREDICTOR[] = {CLV_PAP_PREDICTOR_MAP(PREDICTOR_WORD)};
+static const char *const words_of_REPRODUCIBLE[] = {CLV_REPRODUCIBLE_MAP(WORD)};
+static const char *const words_of_OBJECTIVE[] = {CLV_OBJECTIVE_MAP(WORD)};
+static const char *const words_of_FALLBACK[] = {CLV_FALLBACK_MAP(WORD)};
+static const char *const words_of_SHARED[] = {CLV_SHARED_MAP(WORD)};
+#undef WORD
+#undef PREDICTOR_WORD
+#define WORD_OF(words, code)                                                                       \
+    ((size_t) (code) < sizeof(words) / sizeof *(words) ? (words)[code] : "unknown")
 
 /* What each kind prints its value with. */
 #define PRINT_INT(values)    (void) snprintf(text, size, "%" PRId32, value)
 #define PRINT_BOOL(values)   (void) snprintf(text, size, "%" PRId32, value)
-#define PRINT_ENUM(values)   (void) snprintf(text, size, "%s", word_of_##values(value))
+#define PRINT_ENUM(values)   (void) snprintf(text, size, "%s", WORD_OF(words_of_##values, value))
 #define PRINT_CHOICE(values) (void) snprintf(text, size, "%s", clv_algorithm_word(value))
 #define PRINT_LIST(values)   print_list_of_##values(text, size, (uint32_t) value)
 #define PRINT_STRING(values)                                                                       \
