@@ -7,7 +7,7 @@ mpi_setup
 export CLV_BUILD
 
 watch_three_hosts() {
-    output=$(timeout -k 5 "$tap_limit" "$CLV_TOP/apps/bench/cluster" with 3 --realtime --timeout "$tap_limit" \
+    output=$(tap_limited "$CLV_TOP/apps/bench/cluster" with 3 --realtime --timeout "$tap_limit" \
         --mca coll clv -- "$CLV_BUILD/tests/mpi/clock_watch" 10 50 2>&1)
     [ $? -ne 4 ] || tap_skip_all "$(sed -n 's/^cluster: //p' <<<"$output" | head -n 1)"
     worst=$(awk '$1 == "all" { print int($2) }' <<<"$output")

@@ -63,7 +63,7 @@ sys.exit(status)
 EOF
 peak() { # N ARCHIVE: KiB
     rm -rf peaked peak.[0-9]*
-    timeout -k 5 "$tap_limit" mpirun --oversubscribe --allow-run-as-root -np "$1" python3 peak.py peak "$correct" "$2" -o peaked --quiet >/dev/null 2>&1
+    tap_limited mpirun --oversubscribe --allow-run-as-root -np "$1" python3 peak.py peak "$correct" "$2" -o peaked --quiet >/dev/null 2>&1
     sort -n peak.[0-9]* | tail -1
 }
 "$make" large 8 2 150000 "$seed" >/dev/null

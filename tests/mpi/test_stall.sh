@@ -14,13 +14,14 @@ stalled() {
 }
 told() { grep -c "waiting for .*rank $1 of MPI_COMM_WORLD" <<<"$said"; }
 sees() { grep -qE "^stall: $1" <<<"$said" || { echo "$said"; false; }; } # pattern of the tool's line
+soon='[123]' # seconds until a rank that waits says so, limit 1 s; it looks every 64 turns, long ones on a busy machine
 chain=(--mca coll_clv_exchange 0 --mca coll_clv_reduce_algorithm chain --mca coll_clv_bcast_algorithm out_chain)
 
 stalled receive 3 1 "${chain[@]}"
 tap_ok 'a tool sees what the root waits for, from whom, and for how long' \
     sees 'for=2 receives=[1-9][0-9]* receive_rank=2 receive_segment=0 .* ns_ok=1'
 tap_has 'after the call nothing waits' 'stall: after for=0' "$said"
-tap_has 'the user is told after coll_clv_stall_seconds' 'waiting for 1 s: rank 0' "$said"
+tap_ok 'the user is told after coll_clv_stall_seconds' grep -q "waiting for $soon s: rank 0" <<<"$said"
 tap_has 'with the segments that are missing' 'receives from rank 2 segment 0' "$said"
 tap_ok 'once' test "$(told 0)" -eq 1
 stalled receive 3 0 "${chain[@]}"
@@ -36,7 +37,7 @@ tap_ok 'told once' test "$(told 0)" -eq 1
 # The whole process of rank 0 stands, with the thread that decides.
 stalled forecast 4 1 --mca pml ob1 --mca btl tcp,self --mca btl_tcp_if_include lo --mca coll_clv_bcast_algorithm out_chain
 tap_ok 'a forecast that does not come: which one' sees 'for=1 .* forecast=[1-9][0-9]* .* ns_ok=1'
-tap_ok 'in words' grep -qE 'waiting for 1 s: rank 2 of MPI_COMM_WORLD in call [0-9]+ of its kind for forecast [0-9]+' <<<"$said"
+tap_ok 'in words' grep -qE "waiting for $soon s: rank 2 of MPI_COMM_WORLD in call [0-9]+ of its kind for forecast [0-9]+" <<<"$said"
 tap_ok 'told once' test "$(told 2)" -eq 1
 tap_has 'and the program goes on when the process does' 'stall: after for=0' "$said"
 

@@ -23,7 +23,7 @@ bed_up() {
     "$cluster" up "$@" --name tests >"$output" 2>&1
     [ $? -ne 4 ] || tap_skip_all "$(sed -n 's/^cluster: //p' "$output" | head -1)"
 }
-with() { said=$(timeout -k 5 "$tap_limit" "$cluster" with "$@" 2>&1 </dev/null); }
+with() { said=$(tap_limited "$cluster" with "$@" 2>&1 </dev/null); }
 can_with() {
     with 1 -- true
     [ $? -ne 4 ] || tap_skip_all "$(sed -n 's/^cluster: //p' <<<"$said" | head -1)"

@@ -6,7 +6,7 @@
 together() {
     local n=$1
     shift
-    timeout -k 5 "$tap_limit" mpirun --oversubscribe --allow-run-as-root -np "$n" "$correct" "$@" </dev/null
+    tap_limited mpirun --oversubscribe --allow-run-as-root -np "$n" "$correct" "$@" </dev/null
 }
 
 # Everything but the archive's own number, when and how long.

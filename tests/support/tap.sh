@@ -5,7 +5,8 @@
 #   tap_none NAME COMMAND...   one point: COMMAND prints nothing; what it prints is the complaint
 #   tap_report STATUS NAME     one point: a status known already, explained by the file $output
 #   tap_skip NAME WHY
-#   mpi_run OPTIONS...         mpirun with the component and Open MPI's own
+#   tap_limited COMMAND...     ended after $tap_limit seconds, which fails the script
+#   mpi_run OPTIONS...         mpirun with the component and Open MPI's own; limited
 #
 # For figures that other work on the machine spoils (see "figures" below):
 #   tap_tries MEASURE JUDGE    runs MEASURE until JUDGE succeeds, three times at most
@@ -75,7 +76,23 @@ tap_skip() {
     echo "ok $tap_count - $1 # SKIP $2"
 }
 
+# The command may run in a subshell, so a file of this script says that one was ended.
+tap_ended=${TMPDIR:-/tmp}/ended.$$
+
+tap_limited() {
+    local tap_began=$SECONDS tap_status
+    timeout -k 5 "$tap_limit" "$@"
+    tap_status=$?
+    [ $((SECONDS - tap_began)) -lt "$tap_limit" ] || echo "after $tap_limit s: $*" >>"$tap_ended"
+    return $tap_status
+}
+
 tap_end() {
+    if [ -f "$tap_ended" ]; then
+        tap_point 1 'every command ends by itself'
+        sed 's/^/# ended /' "$tap_ended"
+        rm -f "$tap_ended"
+    fi
     echo "1..$tap_count"
     exit $((tap_failed > 0))
 }
@@ -158,6 +175,6 @@ mpi_run() {
 }
 
 mpi_run_raw() {
-    timeout -k 5 "$tap_limit" mpirun --oversubscribe \
+    tap_limited mpirun --oversubscribe \
         --mca mca_base_component_path "$OMPI_MCA_mca_base_component_path" "$@" 2>&1 </dev/null
 }
