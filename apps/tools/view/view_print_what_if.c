@@ -25,7 +25,7 @@ static void print_cost(FILE *file, const view_what_if_t *what_if)
             gbit_of(what_if), what_if->cost_from, (double) what_if->setting.cost.latency_ns / 1e3,
             what_if->latency_from, (long long) what_if->setting.early.pair_bytes / 1024,
             what_if->early_from);
-    fprintf(file, "model / measured of what ran: run %.2f, pace %.2f, in MPI %.2f, after %.2f\n",
+    fprintf(file, "model / measured of what ran: run %.2f, iteration %.2f, in MPI %.2f, after %.2f\n",
             what_if->fidelity_run, what_if->fidelity_iteration, what_if->fidelity_in_mpi,
             what_if->fidelity_after);
     view_indicative(what_if, names, sizeof names);
@@ -44,7 +44,7 @@ static void print_curve(FILE *file, const view_what_if_t *what_if)
             most = what_if->iteration_ns[i][k] > most ? what_if->iteration_ns[i][k] : most;
         }
     }
-    fprintf(file, "\npace over the run, by the model, up to %.3f ms\n", most / 1e6);
+    fprintf(file, "\niteration over the run, by the model, up to %.3f ms\n", most / 1e6);
     for (int i = 0; i < CLV_WHAT_IF_N_WAYS; i++) {
         fprintf(file, "%-10s ", clv_what_if_ways[i].word);
         view_print_bars(file, what_if->iteration_ns[i], what_if->n_parts, most);
@@ -68,20 +68,20 @@ static void print_balanced(FILE *file, const view_what_if_t *what_if)
     }
 }
 
-/* "60 reduces, 20 broadcasts" */
+/* "60 reduces, 1 broadcast" */
 static void planned_text(const view_what_if_t *what_if, char *text, size_t size)
 {
-    static const char *const plurals[CLV_N_COLLECTIVES] = {[CLV_COLLECTIVE_REDUCE] = "reduces",
-                                                           [CLV_COLLECTIVE_ALLREDUCE] =
-                                                               "allreduces",
-                                                           [CLV_COLLECTIVE_BCAST] = "broadcasts"};
+    static const char *const words[CLV_N_COLLECTIVES] = {[CLV_COLLECTIVE_REDUCE] = "reduce",
+                                                         [CLV_COLLECTIVE_ALLREDUCE] = "allreduce",
+                                                         [CLV_COLLECTIVE_BCAST] = "broadcast"};
     size_t used = 0;
 
     text[0] = '\0';
     for (int i = 0; i < CLV_N_COLLECTIVES; i++) {
-        if (what_if->n_planned[i] > 0 && used < size) {
-            used += (size_t) snprintf(text + used, size - used, "%s%d %s", used > 0 ? ", " : "",
-                                      (int) what_if->n_planned[i], plurals[i]);
+        const int32_t n = what_if->n_planned[i];
+        if (n > 0 && used < size) {
+            used += (size_t) snprintf(text + used, size - used, "%s%d %s%s", used > 0 ? ", " : "",
+                                      (int) n, words[i], n == 1 ? "" : "s");
         }
     }
 }

@@ -482,7 +482,7 @@ void view_indicative(const view_what_if_t *what_if, char *names, size_t size)
         const char *name;
         double fidelity;
     } rows[] = {{"run", what_if->fidelity_run},
-                {"pace", what_if->fidelity_iteration},
+                {"iteration", what_if->fidelity_iteration},
                 {"in MPI", what_if->fidelity_in_mpi},
                 {"after", what_if->fidelity_after}};
     size_t used = 0;
