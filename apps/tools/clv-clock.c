@@ -156,7 +156,7 @@ static const clv_option_t option_rows[] = {
     CLV_ROW_WHOLE32("reference", AT(reference), 0, 1e6, "0",
                     "rank whose clock becomes the global one"),
     CLV_ROW_TEXT("clock", AT(clock), "NAME", "monotonic",
-                 "monotonic, monotonic_raw, realtime, tsc"),
+                 "monotonic, monotonic_raw, realtime, tsc, tscp"),
     CLV_ROW_REAL("drift-ppm", AT(drift_ppm), 0, 1000, "0",
                  "make clocks drift, host by host, up to N ppm either way"),
     CLV_ROW_REAL("pretend", AT(pretend_s), 0, 1e7, "0",
