@@ -30,9 +30,6 @@ run='set -o pipefail; "$@" | sed -u "s/^not ok \([0-9]*\) # SKIP/ok \1 # SKIP/"'
 TMPDIR=$(mktemp -d "${TMPDIR:-/tmp}/clv.XXXXXX") || exit 1
 trap 'rm -rf "$TMPDIR"' EXIT
 export TMPDIR PATH="$top/tests/support/bin:$PATH"
-# Each mpirun and rank would read the configuration of all PCI devices, a quarter of the time a short job takes on a
-# virtual machine, where every byte traps; nothing here asks where devices are.
-export HWLOC_COMPONENTS=-pci,-linuxio,-opencl,-gl
 # A make that a test starts is none of the make that runs the tests: it would look for that one's job server.
 unset MAKEFLAGS MFLAGS MAKELEVEL
 
