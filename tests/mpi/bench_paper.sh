@@ -140,10 +140,10 @@ said() { # what the checks of a name say, of data mutated so
     awk -v checks="$work/one" -v mutate="$2" -f "$CLV_TOP/apps/bench/page/lines.awk" -f "$CLV_TOP/apps/bench/papers/values.awk" "$work/data/$(source_of "$1").json"
 }
 unfailing() { # checks that hold and agree whatever the data
-    local name how
+    local name
     for name in $(awk '$1 == "name" { name = $2 } $1 == "check" && name != last { print last = name }' "$table"); do
         awk -v name="$name" '$1 == "name" { is = $2 == name } is && $1 == "check" { sub(/^check /, ""); sub(/: /, "\t"); print }' "$table" >"$work/one"
-        for how in up down rise fall swing half far same; do said "$name" $how; done |
+        said "$name" 'up down rise fall swing half far same' |
             awk -F'\t' -v name="$name" '{ seen[$1] = 1; if ($5 == "fails") fails[$1] = 1; if ($8 == "differs") differs[$1] = 1; if ($3 $4 != "--") demanded[$1] = 1; if ($8 != "-") compared[$1] = 1 }
                 END { for (c in seen) if ((demanded[c] && !fails[c]) || (compared[c] && !differs[c])) print name ": " c }'
         # Where the paper has one side larger, two equal sides do not agree.

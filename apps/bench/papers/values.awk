@@ -22,6 +22,7 @@
 # "-"; tabs between. What has no data has value "none" and fails.
 # mutate, for tests: what would be said had the first term's values been up, down (a million times), rise, fall (along
 # the list), swing (every second nothing), half (of them missing), same (as the second term's) or far (each line a million times the one before).
+# Several words: all checks for each in turn.
 
 function is_chosen(filter,   n, i, parts, at, name, value, is) {
     n = split(filter, parts, ",")
@@ -34,21 +35,26 @@ function is_chosen(filter,   n, i, parts, at, name, value, is) {
     }
     return 1 }
 # All values of the term into v; returns how many. ends[i]: where those of a line end.
-function gather(term, v,   key, filter, at, i, k, n, m, all, ok, n_ok) {
+function gather(term, v,   i) {
+    if (!(term in n_values)) read_term(term)
+    for (i = 1; i <= n_values[term]; i++) v[i] = values[term, i]
+    for (i = 1; i <= n_ends_of[term]; i++) ends[i] = ends_of[term, i]
+    n_ends = n_ends_of[term] + 0; if (n_ends) ranks = ranks_of[term]
+    return mutated ? mutate_values(v, n_values[term]) : n_values[term] }
+function read_term(term,   key, filter, at, i, k, n, m, all, ok, n_ok) {
     at = index(term, "{"); key = at ? substr(term, 1, at - 1) : term
     filter = at ? substr(term, at + 1, length(term) - at - 1) : ""
-    n_ends = 0; m = 0
     for (i = 1; i <= n_lines; i++) {
         $0 = line[i]
         if (!is_chosen(filter)) continue
         if (index($0, "\"" key "\":[")) {
             n = list(key, all); n_ok = key == "usable" ? 0 : list("usable", ok)
-            for (k = 1; k <= n; k++) if (all[k] != "null" && (n_ok != n || ok[k] == 1)) v[++m] = all[k] + 0
-        } else if (number(key) != "") v[++m] = number(key)
+            for (k = 1; k <= n; k++) if (all[k] != "null" && (n_ok != n || ok[k] == 1)) values[term, ++m] = all[k] + 0
+        } else if (number(key) != "") values[term, ++m] = number(key)
         else continue
-        ends[++n_ends] = m; ranks = number("ranks")
+        ends_of[term, ++n_ends_of[term]] = m; ranks_of[term] = number("ranks")
     }
-    return mutated ? mutate_values(v, m) : m }
+    n_values[term] = m + 0 }
 # What if the values had been others?
 function mutate_values(v, m,   i, e, from) {
     if (mutate == "half") return int(m / 2)
@@ -245,7 +251,7 @@ function parse(rule, b,   n, w, i) {
     return rule }
 BEGIN { FS = "\t"; while ((getline < checks) > 0) { words[++n_checks] = $1; rule[n_checks] = $2 } FS = " " }
 { line[++n_lines] = $0 }
-END {
+function judge_all(   c, expression, value, has_limits) {
     for (c = 1; c <= n_checks; c++) {
         expression = parse(rule[c], b); value = value_of(expression)
         if (mutate == "same" && expression !~ / \/ |^(welch|wilcoxon|smirnov)/) is_compared = 0
@@ -254,5 +260,8 @@ END {
             within(value, b["in", 1], b["in", 2]) ? "holds" : "fails", b["paper", 1], b["paper", 2],
             !is_compared ? "-" : value == "none" ? "differs" : against(low_at, high_at, b["paper", 1], b["paper", 2]),
             has_limits ? sprintf("%.4g", low_at) : "-", has_limits ? sprintf("%.4g", high_at) : "-"
-    }
+    } }
+END {
+    n_ways = split(mutate, ways, " ")
+    for (way = 1; way == 1 || way <= n_ways; way++) { mutate = ways[way]; judge_all() }
     exit bad }
