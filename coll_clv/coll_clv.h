@@ -26,8 +26,8 @@ BEGIN_C_DECLS
 
 /* ---- component ---- */
 
-/* Above han (35) and inter (40), which compute; below sync (50) and the accelerator component
- * (78), which wrap what is under them. */
+/* Above han (35) and inter (40), which have algorithms of their own; below sync (50) and the
+ * accelerator component (78), which wrap the components below them. */
 #define COLL_CLV_PRIORITY_NAMED 45
 
 /* One field per parameter row. */
@@ -45,61 +45,61 @@ typedef struct coll_clv_params {
 #undef COLL_CLV_PARAM_FIELD
 } coll_clv_params_t;
 
-/* One field per counter row, for coll_clv_count and coll_clv_counted; a tool that reads while a
- * thread reduces sees a recent value. */
+/* One field per counter row, for coll_clv_count and coll_clv_counted. A tool that reads a counter
+ * while a thread runs a collective sees a recent value. */
 typedef struct coll_clv_counters {
 #define COLL_CLV_COUNTER_FIELD(name, meaning) unsigned long long name;
     COLL_CLV_COUNTER_MAP(COLL_CLV_COUNTER_FIELD)
 #undef COLL_CLV_COUNTER_FIELD
 } coll_clv_counters_t;
 
-/* What calls of a collective took that a group saw: begun and ended by this rank, without waits for
- * the set-up. */
+/* Times of a collective's calls that a group saw, from begin to end on this rank, without
+ * set-up. */
 typedef struct coll_clv_times {
     unsigned long long planned_calls, planned_ns;
     unsigned long long previous_calls, previous_ns;
     unsigned long long first_pace_ns, newest_pace_ns;
 } coll_clv_times_t;
 
-/* Arrivals at timed calls of a collective, for its iteration time. */
+/* Arrivals kept per collective, for its iteration time. */
 #define COLL_CLV_ITERATION_CALLS 20
 typedef struct coll_clv_iterations {
     int64_t n_calls;
     int64_t
-        arrival_ns[COLL_CLV_ITERATION_CALLS + 1]; /* of the newest, by number modulo its length */
+        arrival_ns[COLL_CLV_ITERATION_CALLS + 1]; /* of the newest calls, by number modulo length */
 } coll_clv_iterations_t;
 
 typedef struct coll_clv_component {
     mca_coll_base_component_t super;
     coll_clv_params_t params;
-    clv_choose_config_t config; /* of them when it was opened: at its close words are gone */
+    clv_choose_config_t config; /* read at open, since at close strings are gone */
     coll_clv_counters_t counters;
     unsigned long long calls[CLV_N_COLLECTIVES];
-    pthread_mutex_t account; /* of times, iterations and late */
+    pthread_mutex_t account; /* protects times, iterations and late */
     coll_clv_times_t times[CLV_N_COLLECTIVES];
     coll_clv_iterations_t iterations[CLV_N_COLLECTIVES];
-    int64_t first_ns, last_ns; /* arrival at the first call that a group saw, end of the last */
-    coll_clv_late_t late;      /* of communicators that were freed ... */
-    char late_comm[64];        /* ... this one */
+    int64_t first_ns, last_ns; /* arrival at the first call that a group saw; end of the last one */
+    coll_clv_late_t late;      /* most frequent last rank of a freed communicator ... */
+    char late_comm[64];        /* ... of this name */
     unsigned long long ran[CLV_N_ALGORITHMS];
     unsigned long long fell_back[CLV_N_REASONS]; /* calls that took the previous function */
     clv_cost_t link;                             /* of the newest communicator */
     int priority;                                /* what comm_query answers; 0 is off */
-    bool only_records;                           /* coll_clv_record is all that was asked for */
+    bool only_records;                           /* only coll_clv_record was asked for */
     int output;                                  /* stream of coll_clv_verbose, -1 before open */
-    /* Side by side, as they are all that a small call needs of here. */
-    bool is_threaded;                            /* MPI_THREAD_MULTIPLE was given to the program */
-    bool is_inside;                              /* where it was not: see coll_clv_inside */
-    unsigned long long alone[CLV_N_COLLECTIVES]; /* calls that were left alone for their size */
-    /* Calls that would be planned if coll_clv_collectives named them, where that is watched. */
+    /* Together, as a small call needs nothing else from here. */
+    bool is_threaded;                            /* the program was given MPI_THREAD_MULTIPLE */
+    bool is_inside;                              /* without threads: see coll_clv_inside */
+    unsigned long long alone[CLV_N_COLLECTIVES]; /* calls left alone because they are small */
+    /* Calls of watched collectives that would be planned if coll_clv_collectives named them. */
     unsigned long long not_taken[CLV_N_COLLECTIVES];
 } coll_clv_component_t;
 
-/* The framework looks this name up; nothing else of ours is visible. */
+/* The framework looks this name up; no other symbol of ours is visible, except those marked so. */
 OMPI_DECLSPEC extern coll_clv_component_t mca_coll_clv_component;
 
-/* Threads may make calls on several communicators at once, where the program has asked for that.
- * ompi_mpi_thread_multiple is what the newest MPI_T_init_thread has asked for. */
+/* Atomic if the program has MPI_THREAD_MULTIPLE: threads may then call on several communicators at
+ * once. Not ompi_mpi_thread_multiple, which holds what the newest MPI_T_init_thread asked for. */
 static inline void coll_clv_count(unsigned long long *counter, unsigned long long more)
 {
     if (mca_coll_clv_component.is_threaded) {
@@ -109,44 +109,44 @@ static inline void coll_clv_count(unsigned long long *counter, unsigned long lon
     }
 }
 
-/* What a counter says: its own number and, in those that are about them, the calls that were left
- * alone, which are counted in one place only, since that is most of what they cost. */
+/* The value of a counter. Calls left alone are counted in one place only, since counting is most of
+ * what they cost; they are added here to the counters that include them. */
 unsigned long long coll_clv_counted(const unsigned long long *counter);
 
-/* The rank-equal parameters as they are now, and nothing else. */
+/* The present values of the rank-equal parameters, and nothing else. */
 clv_choose_config_t coll_clv_params_config(const coll_clv_component_t *component);
 
-/* Bits of the collectives that config does not take and that are counted all the same, since the
- * user asked for a summary or for what happens: by the job's first process, which tells. Nothing
- * that runs changes. */
+/* Bits of the collectives that config leaves out but that are counted for a summary or for
+ * coll_clv_verbose. Only on the job's first process, which prints them. Counting changes nothing
+ * that runs. */
 uint32_t coll_clv_watched(const clv_choose_config_t *config);
 
-/* coll_clv_params.c: registers every parameter and counter, checks ranges, and tells the user.
- * OMPI_SUCCESS or OMPI_ERR_BAD_PARAM. */
+/* coll_clv_params.c: registers all parameters and counters, checks ranges, and tells the user what
+ * is wrong. OMPI_SUCCESS or OMPI_ERR_BAD_PARAM. */
 int coll_clv_params_register(coll_clv_component_t *component);
 /* Whether the user gave the parameter a value. */
 bool coll_clv_params_is_set(const char *name);
 
-/* coll_clv_unknown.c: parameters coll_clv_... that the user gave and that are none: misspelt. A
- * hash of their names, for coll_clv_peers_publish; 0: there are none. */
+/* coll_clv_unknown.c: finds parameters coll_clv_... that the user set and that do not exist.
+ * Returns a hash of their names for coll_clv_peers_publish; 0: there are none. */
 uint64_t coll_clv_unknown_find(void);
-/* Tells of each, with the name that is nearest to it: once a job, in the words of its first process
- * if that was given the same, else once a node. After the exchange of MPI_Init. */
+/* Tells the user of each, with the nearest existing name. The job's first process tells if it was
+ * given the same ones; else each host tells once. After the exchange of MPI_Init. */
 void coll_clv_unknown_tell(void);
 
-/* coll_clv_select.c: how the user asked for us. Called first, while the selection still is what the
- * user gave. */
+/* coll_clv_select.c: reads how the user asked for us. Called first, before we change the
+ * selection. */
 void coll_clv_select_look(void);
 bool coll_clv_select_is_named(void);
-/* Named, or given a priority: where it is only installed, it has nothing to say to anybody. Known
- * once the parameter priority, the first one, is registered. */
+/* Whether the user named clv or gave it a priority or a recording folder; otherwise it stays
+ * silent. Known once the parameter priority, the first one, is registered. */
 bool coll_clv_select_is_wanted(void);
-/* Where the selection is exactly "clv", brings in the components that fill the other slots. */
+/* If the selection is exactly "clv", brings in the components that fill the other collectives. */
 int coll_clv_select_companions(void);
 
 /* ---- module ---- */
 
-/* What coll_clv_tell.c said last about calls of one shape. */
+/* What coll_clv_tell.c last said about calls of one shape. */
 typedef struct coll_clv_reported {
     uint64_t shape; /* hash; 0: free */
     int reason;
@@ -155,7 +155,8 @@ typedef struct coll_clv_reported {
 
 #define COLL_CLV_N_REPORTED 32
 
-/* What a communicator had before us; its module is held. One pair per collective. */
+/* The function that a communicator had before us, and its module, retained. One pair per
+ * collective. */
 typedef struct coll_clv_previous {
 #define COLL_CLV_PREVIOUS_FIELD(to, code, name, mpi, goal, root, op, counts, result, bytes, least) \
     mca_coll_base_module_##name##_fn_t name;                                                       \
@@ -164,7 +165,7 @@ typedef struct coll_clv_previous {
 #undef COLL_CLV_PREVIOUS_FIELD
 } coll_clv_previous_t;
 
-/* What the newest call ran, for the recorder; one left alone for its size does not say. */
+/* What the newest call ran, for the recorder. A call left alone for its size does not set it. */
 typedef struct coll_clv_ran {
     uint8_t choice; /* a clv_algorithm_t, or CLV_CLVA_NOT_OURS */
     uint8_t reason; /* a clv_reason_t */
@@ -173,39 +174,39 @@ typedef struct coll_clv_ran {
 
 typedef struct coll_clv_module {
     mca_coll_base_module_t super;
-    /* Side by side, as they are all that a small call needs of here. */
+    /* Together, as a small call needs nothing else from here. */
     int64_t alone_below[CLV_N_COLLECTIVES]; /* bytes; see coll_clv_is_left_alone */
     struct coll_clv_waits *waits;           /* coll_clv_sleep.h; NULL: they spin */
     coll_clv_compare_t compare;
     coll_clv_previous_t previous;
-    mca_coll_base_module_barrier_fn_t barrier; /* and its module: where waits do not spin */
+    mca_coll_base_module_barrier_fn_t barrier; /* before us, unless waits spin; and its module */
     mca_coll_base_module_t *barrier_module;
     clv_choose_config_t config;   /* the parameters when this was made */
-    uint32_t watched;             /* collectives that we only count: coll_clv_watched */
-    bool has_asked;               /* about its peers ... */
-    bool peers_are_equal;         /* ... and what coll_clv_peers.c said */
-    uint32_t devices;             /* it, too: collectives that may be given device memory */
+    uint32_t watched;             /* collectives that are only counted: coll_clv_watched */
+    bool has_asked;               /* its peers have been compared ... */
+    bool peers_are_equal;         /* ... with this answer of coll_clv_peers.c */
+    uint32_t devices;             /* likewise: collectives that may be given device memory */
     bool shares_processors;       /* ranks of this host do (coll_clv_processors.h) ... */
     bool is_crowded;              /* ... and all ranks are on it */
     struct coll_clv_group *group; /* NULL until the first eligible call */
-    int64_t carried_bytes;        /* by calls before its set-up */
-    int64_t shown_version;        /* what coll_clv_print showed last */
+    int64_t carried_bytes;        /* by the calls before its set-up */
+    int64_t shown_version;        /* forecast version that coll_clv_print showed last */
     int32_t shown_root;
     coll_clv_scratch_t scratch;
     coll_clv_reported_t reported[COLL_CLV_N_REPORTED];
-    int64_t n_calls; /* of all its collectives, where coll_clv_verbose tells them */
+    int64_t n_calls; /* of all its collectives, counted if coll_clv_verbose tells them */
     coll_clv_ran_t ran;
     struct coll_clv_record_of_module *record; /* NULL: nothing is recorded */
 } coll_clv_module_t;
 OBJ_CLASS_DECLARATION(coll_clv_module_t);
 
-/* The functions of the module. */
+/* The functions that the module offers. */
 #define COLL_CLV_FUNCTION(to, code, name, mpi, goal, root, op, counts, result, bytes, least)       \
     extern __typeof__(*(mca_coll_base_module_##name##_fn_t) NULL) mca_coll_clv_##name;
 CLV_COLLECTIVE_MAP(COLL_CLV_FUNCTION, )
 #undef COLL_CLV_FUNCTION
 
-/* coll_clv_barrier.c: not one of those that are planned, but one that waits. */
+/* coll_clv_barrier.c: a barrier is not planned, but it waits. */
 int mca_coll_clv_barrier(struct ompi_communicator_t *comm, mca_coll_base_module_t *module);
 void coll_clv_barrier_offer(coll_clv_module_t *module);
 void coll_clv_barrier_enable(coll_clv_module_t *module, struct ompi_communicator_t *comm);
@@ -216,11 +217,11 @@ mca_coll_base_module_t *mca_coll_clv_comm_query(struct ompi_communicator_t *comm
 
 /* ---- telling ---- */
 
-/* Tells the user that we cannot be used: a topic of help-coll-clv.txt whose only argument is the
- * sentence that says what happened. The first process of a job on a node that has something to say
- * on a topic tells; the others of that node are silent. */
+/* Tells the user that clv cannot be used. topic: of help-coll-clv.txt, whose only argument is the
+ * sentence that says what happened. Only the first process of a job on a host that has something to
+ * say on a topic tells it. */
 void coll_clv_help(const char *topic, const char *sentence);
-/* Whether this process is the first of its job on this node to ask about that. */
+/* Whether this process is the first of its job on this host to ask about the topic. */
 bool coll_clv_help_is_first(const char *topic);
 
 END_C_DECLS

@@ -22,7 +22,8 @@ static void count_time(clv_collective_t collective, int32_t algorithm, int64_t t
     }
 }
 
-/* Of the first calls, and of the newest: did it help. */
+/* Keeps the iteration time over the first calls and over the newest ones: whether clv has
+ * helped. */
 static void count_iteration(clv_collective_t collective, int64_t arrival_ns)
 {
     coll_clv_times_t *times = &mca_coll_clv_component.times[collective];
@@ -33,7 +34,7 @@ static void count_iteration(clv_collective_t collective, int64_t arrival_ns)
 
     iterations->arrival_ns[at % (COLL_CLV_ITERATION_CALLS + 1)] = arrival_ns;
     if (0 < n) {
-        /* Of two threads' calls the one that ends later may have begun sooner. */
+        /* With two threads, the call that ends later may have begun earlier. */
         times->newest_pace_ns = (unsigned long long) (clv_larger(arrival_ns - first_ns, 0) / n);
     }
     if (COLL_CLV_ITERATION_CALLS >= at) {
@@ -51,7 +52,7 @@ static void count_span(int64_t arrival_ns, int64_t exit_ns)
     component->last_ns = clv_larger(component->last_ns, exit_ns);
 }
 
-/* Threads that make calls on several communicators share the account. */
+/* The lock: threads that call on different communicators share these counters. */
 void coll_clv_account(const coll_clv_call_t *call, const clv_pap_call_t *numbered,
                       const coll_clv_node_plan_t *node_plan, int64_t took_ns)
 {

@@ -12,7 +12,7 @@
 
 BEGIN_C_DECLS
 
-/* A call has ended; took_ns is below 0 where that is not known. */
+/* Accounts for a call that has ended; took_ns below 0: not known. */
 void coll_clv_account(const coll_clv_call_t *call, const clv_pap_call_t *numbered,
                       const coll_clv_node_plan_t *node_plan, int64_t took_ns);
 

@@ -25,13 +25,14 @@
 #include "util/util_alloc.h"
 #include "util/util_time.h"
 
-/* Credit messages under way from one communicator; more wait for the oldest. */
+/* Credit messages under way from one communicator; the next one waits for a free slot. */
 #define MAX_OPEN_WORDS 32
 
-/* So many of a peer's credit messages may lie unexpected here before they are looked for. */
+/* With this many of a peer's credit messages outstanding, look for them even if sending is
+ * allowed. */
 #define MAX_OWED 64
 
-/* How long the credit messages of a peer that may be gone are waited for. */
+/* How long to wait for the credit messages of a peer that may be gone. */
 #define LAST_WORDS_NS CLV_NS_PER_S
 
 typedef struct open_word {
@@ -39,25 +40,25 @@ typedef struct open_word {
     clv_credit_message_t message;
 } open_word_t;
 
-/* What this rank has with one other. */
+/* The credit between this rank and one peer. */
 typedef struct peer_credit {
     clv_credit_to_t to;
     clv_credit_from_t from;
-    int64_t looked_in; /* call in which its credit messages were looked for */
-    int next_active;   /* 1 + the next one in the list of those active; 0: it is not there */
+    int64_t looked_in; /* last call in which we looked for its credit messages */
+    int next_active;   /* 1 + the next peer in the list of active ones; 0: not in the list */
 } peer_credit_t;
 
 struct coll_clv_ahead {
     struct ompi_communicator_t *comm;
-    coll_clv_ahead_t **home_p; /* whoever has it */
+    coll_clv_ahead_t **home_p; /* the owner's pointer to this */
     bool (*is_broken)(const void *context);
     const void *context;
     int n_ranks;
-    int64_t guaranteed; /* promised to each of the others */
+    int64_t guaranteed; /* minimum credit of each of the others towards this rank, bytes */
     int64_t call;
     int waits;        /* the send being asked for has been refused before */
     int failed;       /* something went wrong in a call */
-    int first_active; /* 1 + one with messages since the call began; above n_ranks: there is none */
+    int first_active; /* 1 + a peer with messages since the call began; above n_ranks: none */
     int n_open;
     open_word_t open[MAX_OPEN_WORDS];
     peer_credit_t credit[];
@@ -95,7 +96,7 @@ static void count_bytes(int64_t difference)
     }
 }
 
-/* What has ended the communicator, or one of its calls on another rank. */
+/* The failure of the communicator, or of one of its calls on another rank. */
 static int failure_of(const coll_clv_ahead_t *ahead)
 {
     return coll_clv_failure_or_broken(ahead->comm, ahead->is_broken, ahead->context);
@@ -103,8 +104,8 @@ static int failure_of(const coll_clv_ahead_t *ahead)
 
 /* ---- credit messages we send ----------------------------------------------------------------- */
 
-/* Frees what is complete; one that could not be told, its peer being gone, is nobody's loss.
- * Returns a free place, NULL when there is none. */
+/* Frees the slots of completed requests. A message that failed because its peer is gone is no loss.
+ * Returns a free slot, NULL when there is none. */
 static open_word_t *reap_words(coll_clv_ahead_t *ahead)
 {
     open_word_t *place = NULL;
@@ -123,7 +124,7 @@ static open_word_t *reap_words(coll_clv_ahead_t *ahead)
     return place;
 }
 
-/* NULL when there is nobody left to tell. */
+/* NULL when the communicator has failed: no rank is left to receive. */
 static open_word_t *wait_for_place(coll_clv_ahead_t *ahead)
 {
     open_word_t *place;
@@ -155,7 +156,7 @@ static void tell(coll_clv_ahead_t *ahead, int peer, const clv_credit_message_t *
     }
 }
 
-/* Both ends of a pair say when the next call begins. */
+/* Both ends of a pair note it, and both begin the next call with it. */
 static void note_active(coll_clv_ahead_t *ahead, int peer)
 {
     if (0 == ahead->credit[peer].next_active) {
@@ -179,8 +180,8 @@ void coll_clv_ahead_posted(coll_clv_ahead_t *ahead, int peer, size_t n_bytes)
     }
 }
 
-/* Whether credit messages may be given up at end_ns: something has failed, or MPI is being
- * finalized, where one that is lost can do no harm any more and waiting for it could. */
+/* Whether we may stop waiting for credit messages at end_ns: after a failure, or in MPI_Finalize,
+ * where losing one does no harm and waiting for it could. */
 static int may_give_up(const coll_clv_ahead_t *ahead)
 {
     return ahead->failed || OMPI_SUCCESS != failure_of(ahead) ||
@@ -192,7 +193,7 @@ static int must_wait(const coll_clv_ahead_t *ahead, int64_t end_ns)
     return !may_give_up(ahead) || clv_local_now_ns() < end_ns;
 }
 
-/* Eager messages are complete as soon as the transport has them, so this is short. */
+/* Short: an eager message completes as soon as the transport has it. */
 void coll_clv_ahead_leave(coll_clv_ahead_t *ahead)
 {
     int64_t end_ns;
@@ -210,7 +211,7 @@ void coll_clv_ahead_leave(coll_clv_ahead_t *ahead)
 
 /* ---- credit messages we get ------------------------------------------------------------------ */
 
-/* Takes the credit messages that are here. */
+/* Receives the credit messages that have arrived. */
 static int take_words(coll_clv_ahead_t *ahead, int peer)
 {
     clv_credit_to_t *to = &ahead->credit[peer].to;
@@ -235,7 +236,7 @@ static int take_words(coll_clv_ahead_t *ahead, int peer)
     }
 }
 
-/* Mostly not: a look that finds nothing makes Open MPI progress, which may give the core away just
+/* Usually false. A probe that finds nothing makes Open MPI progress, which may yield the core just
  * when a segment could leave. */
 static int must_look(const coll_clv_ahead_t *ahead, const peer_credit_t *credit, int may_send)
 {
@@ -295,7 +296,8 @@ static void begin_call(coll_clv_ahead_t *ahead, int peer)
     }
 }
 
-/* Grants that have ended are looked for only so often: a rank may have many peers. */
+/* Expired grants are collected only every COLL_CLV_GRANT_CALLS calls: a rank may have many
+ * peers. */
 void coll_clv_ahead_enter(coll_clv_ahead_t *ahead)
 {
     ahead->call++;
@@ -358,8 +360,8 @@ static int64_t messages_owed(const coll_clv_ahead_t *ahead, int peer)
     return ahead->credit[peer].to.n_owed - ahead->credit[peer].to.n_taken;
 }
 
-/* When the communicator is freed, as long as it can still be used. One that failed never reduces
- * again, but Open MPI may keep it, and its module, for good. */
+/* Called when the user frees the communicator, while it still works. A failed communicator never
+ * reduces again, but Open MPI may keep it and its module for good: its credit is freed here. */
 static void take_last_words(struct ompi_communicator_t *comm, void *context)
 {
     coll_clv_ahead_t *ahead = context;
@@ -410,7 +412,7 @@ int coll_clv_ahead_open(struct ompi_communicator_t *comm, bool (*is_broken)(cons
     return OMPI_SUCCESS;
 }
 
-/* Credit messages that nobody took go first: Open MPI reads them there. */
+/* Our open credit messages end first: Open MPI reads them from this memory. */
 static void release(coll_clv_ahead_t *ahead)
 {
     ompi_request_t *requests[MAX_OPEN_WORDS];

@@ -27,49 +27,49 @@
 
 struct ompi_communicator_t;
 
-/* A grant that is not renewed ends after so many calls. */
+/* A grant that is not renewed expires after this many calls. */
 #define COLL_CLV_GRANT_CALLS 32
 
 typedef struct coll_clv_ahead coll_clv_ahead_t;
 
 /* ---- the process ---- */
 
-/* Bytes of the pool, before any communicator has credit. 0: there will be none. */
+/* Sets the pool's bytes, before any communicator has credit. 0: there is no credit. */
 void coll_clv_ahead_budget(int64_t n_bytes);
 void coll_clv_ahead_gauges(coll_clv_ahead_gauges_t *gauges);
 
 /* ---- a communicator ---- */
 
-/* Collective. *ahead_p becomes NULL where the pool has no bytes; that must be so on all ranks or on
- * none. OMPI_SUCCESS or what the PML, attributes or memory said. *ahead_p stays where it is: it
- * becomes NULL when the communicator is freed after a failure.
- * When the communicator is freed, MPI_Comm_free waits for the credit messages that peers still owe:
- * without limit unless something failed before, here or, as is_broken says (may be NULL; asked
- * until the communicator is freed), on another rank. MPI_Finalize waits for a second at most. */
+/* Collective. *ahead_p becomes NULL if the pool has no bytes, which must be so on all ranks or on
+ * none. OMPI_SUCCESS or the error of the PML, attributes or memory. ahead_p must stay valid:
+ * *ahead_p becomes NULL when the communicator is freed after a failure.
+ * MPI_Comm_free waits for the credit messages that peers still owe. It waits without limit, unless
+ * something has failed here, or on another rank as is_broken says (may be NULL; called until the
+ * communicator is freed). MPI_Finalize waits for at most a second. */
 int coll_clv_ahead_open(struct ompi_communicator_t *comm, bool (*is_broken)(const void *),
                         const void *context, coll_clv_ahead_t **ahead_p);
 
-/* After that. NULL is fine, here only. */
+/* After the communicator was freed. NULL is fine, here only. */
 void coll_clv_ahead_free(coll_clv_ahead_t *ahead);
 
 /* ---- a call, the same on all ranks ---- */
 
 void coll_clv_ahead_enter(coll_clv_ahead_t *ahead);
 
-/* A receive of n_bytes from the peer was posted, in plan order. */
+/* Call after posting a receive of n_bytes from the peer, in plan order. */
 void coll_clv_ahead_posted(coll_clv_ahead_t *ahead, int peer, size_t n_bytes);
 
 /* Whether the next message to the peer, of n_bytes, may be sent: CLV_OK, CLV_AGAIN, or CLV_LOST
  * with *rc_p. */
 clv_status_t coll_clv_ahead_ask(coll_clv_ahead_t *ahead, int peer, size_t n_bytes, int *rc_p);
-/* It was. */
+/* Call after sending it. */
 void coll_clv_ahead_sent(coll_clv_ahead_t *ahead, int peer, size_t n_bytes);
 
-/* The call has failed: from now on nobody is waited for without limit. The caller says posted and
- * sent for what is left of its steps, so that the credit agrees with that of its peers. */
+/* The call has failed: from now on no wait is without limit. The caller still calls posted and sent
+ * for the rest of its steps, so that its credit agrees with that of its peers. */
 void coll_clv_ahead_fail(coll_clv_ahead_t *ahead);
 
-/* The call ends: the credit messages it told are on their way. */
+/* The call ends; returns when its credit messages have left. */
 void coll_clv_ahead_leave(coll_clv_ahead_t *ahead);
 
 #endif

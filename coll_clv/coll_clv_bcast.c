@@ -44,7 +44,7 @@ int coll_clv_bcast_previous(const coll_clv_call_t *call)
                            previous->bcast_module);
 }
 
-/* All of the vector between its own place and n_bytes at packed. */
+/* Copies the whole vector to (packs) or from the n_bytes at packed. */
 static int copy_packed(const coll_clv_call_t *call, void *packed, size_t n_bytes, bool packs)
 {
     struct iovec piece = {.iov_base = packed, .iov_len = n_bytes};
@@ -77,7 +77,7 @@ int coll_clv_execute_packed(const coll_clv_call_t *call, coll_clv_job_t *job)
 
     job->dtype = MPI_BYTE;
     job->count = (size_t) call->total_bytes;
-    /* It takes an int32 and asks no more than whether there is a second one. */
+    /* The count is an int32, and all that matters is whether there is a second element. */
     if (opal_datatype_is_contiguous_memory_layout(&call->dtype->super, 1 < call->count ? 2 : 1)) {
         (void) opal_datatype_span(&call->dtype->super, (size_t) call->count, &gap);
         job->rbuf = (char *) call->rbuf + gap;

@@ -15,7 +15,7 @@
 
 #include "util/util_min_max.h"
 
-/* Of a vector, from the address of its first element on. */
+/* Bytes of a vector, relative to the address of its first element. */
 typedef struct range {
     ptrdiff_t lowest;
     ptrdiff_t end;
@@ -35,7 +35,7 @@ static range_t described_range(const struct ompi_datatype_t *dtype, ptrdiff_t wa
                      .end = true_lb + true_extent + clv_larger(walk, 0)};
 }
 
-/* With padding at both ends. */
+/* The range of the vector with COLL_CLV_BUFFER_PADDING at both ends. */
 static range_t padded_range(const struct ompi_datatype_t *dtype, size_t count)
 {
     ptrdiff_t lb, extent;
@@ -56,7 +56,7 @@ static range_t padded_range(const struct ompi_datatype_t *dtype, size_t count)
     return range;
 }
 
-/* An element without data has no bounds to speak of. */
+/* An element without data has no meaningful bounds. */
 static range_t range_of(const struct ompi_datatype_t *dtype, size_t count)
 {
     size_t element_bytes;
@@ -70,7 +70,7 @@ static size_t whole_lines(size_t n_bytes)
     return (n_bytes + COLL_CLV_BUFFER_SLACK - 1) / COLL_CLV_BUFFER_SLACK * COLL_CLV_BUFFER_SLACK;
 }
 
-/* Predefined operations are fastest where the bytes begin with a line. */
+/* Predefined operations run fastest where the data begins at a cache line. */
 coll_clv_buffers_t coll_clv_buffers_for(const struct ompi_datatype_t *dtype, size_t count,
                                         struct ompi_op_t *op, const void *own)
 {
@@ -84,7 +84,7 @@ coll_clv_buffers_t coll_clv_buffers_for(const struct ompi_datatype_t *dtype, siz
                                 .above_line = like % COLL_CLV_BUFFER_SLACK};
 }
 
-/* Slack in front of the first one, as much again at most to align it, and one more buffer. */
+/* Slack before the first buffer, as much again to align it, and room for one more buffer. */
 size_t coll_clv_buffers_bytes(const coll_clv_buffers_t *buffers, size_t n_buffers)
 {
     const size_t more = 2 * COLL_CLV_BUFFER_SLACK;

@@ -29,19 +29,20 @@ struct ompi_op_t;
 
 typedef struct coll_clv_buffers {
     size_t stride;     /* from one buffer to the next */
-    ptrdiff_t lowest;  /* from its first element's address to the first byte of a buffer */
-    size_t above_line; /* of its first element's address */
+    ptrdiff_t lowest;  /* from the address of its first element to the first byte of a buffer */
+    size_t above_line; /* bytes of the first element's address past a cache line */
 } coll_clv_buffers_t;
 
-/* Each for `count` elements, at least 1. op: NULL, or what may be given them; own: this rank's
- * contribution. An extent may be negative. */
+/* Each buffer holds `count` elements, at least 1. op: NULL, or the operation that uses them. own:
+ * this rank's contribution. An extent may be negative. */
 coll_clv_buffers_t coll_clv_buffers_for(const struct ompi_datatype_t *dtype, size_t count,
                                         struct ompi_op_t *op, const void *own);
 
-/* The memory that so many take; SIZE_MAX: more than there is. */
+/* Bytes for n_buffers; SIZE_MAX: not addressable. */
 size_t coll_clv_buffers_bytes(const coll_clv_buffers_t *buffers, size_t n_buffers);
 
-/* Where the first element of the first buffer lies in that memory; further ones `stride` apart. */
+/* The address of the first element of the first buffer in that memory; those of further buffers are
+ * `stride` apart. */
 char *coll_clv_buffers_first(const coll_clv_buffers_t *buffers, char *memory);
 
 #endif

@@ -22,27 +22,27 @@
 #define CALIBRATE_MESSAGES COLL_CLV_CALIBRATE_MESSAGES
 #define CALIBRATE_LEAST    11 /* messages */
 #define CALIBRATE_SHARE    10 /* of the vector */
-#define CALIBRATE_NEAR     4  /* messages: a place's ranks all send theirs at once */
+#define CALIBRATE_NEAR     4  /* messages: all ranks of a place send at once */
 #define CALIBRATE_PINGS    5
-#define CALIBRATE_SHORT    1024 /* bytes of a message that costs what any message does */
-#define CALIBRATE_BURST    4    /* of them at a time, as the executor sends */
+#define CALIBRATE_SHORT    1024 /* bytes of a message whose cost does not depend on its size */
+#define CALIBRATE_BURST    4    /* short messages at a time, as many as the executor sends */
 #define CALIBRATE_BURSTS   4
-/* What a segment of a plan costs in such messages: it is combined, told of, and looked for among
- * others (docs/decisions/0010). */
+/* What a segment of a plan costs, in short messages: it is combined, its credit is sent, and it is
+ * searched for among others (docs/decisions/0010). */
 #define CALIBRATE_OF_A_SEGMENT 3
 #define CALIBRATE_TRIES        3
 
-/* One exchange with the ranks a distance up and down. */
+/* One exchange with the ranks at a distance up and down. */
 typedef struct shift {
     struct ompi_communicator_t *comm;
     int to;
     int from;
     char *out;
     char *in;     /* CALIBRATE_MESSAGES segments */
-    bool gave_up; /* after an error: the memory of both went with the requests */
+    bool gave_up; /* after an error: the memory of out and in went with the requests */
 } shift_t;
 
-/* What an error leaves behind; the receives first. */
+/* Gives up what an error leaves open; receives come first in requests. */
 static int give_up(shift_t *shift, ompi_request_t **requests, int n_receives, int n_requests,
                    int rc)
 {
@@ -67,7 +67,7 @@ static int shift_once(shift_t *shift, size_t n_bytes)
     return OMPI_SUCCESS == rc ? rc : give_up(shift, requests, 1, 2, rc);
 }
 
-/* The quickest of a few small exchanges; the first one may have to connect. */
+/* Takes the fastest of a few small exchanges; the first one may have to connect. */
 static int measure_latency(shift_t *shift, int64_t *latency_ns_p)
 {
     int64_t best_ns = INT64_MAX;
@@ -101,7 +101,7 @@ static int post_stream(const shift_t *shift, int n_messages, size_t n_bytes,
     return rc;
 }
 
-/* Into at_ns: when it began, and when each segment was there. */
+/* at_ns[0]: start of the stream; at_ns[i]: arrival of segment i. */
 static int time_stream(shift_t *shift, int n_messages, size_t n_bytes,
                        int64_t at_ns[CALIBRATE_MESSAGES + 1])
 {
@@ -130,8 +130,8 @@ static int64_t whole_ps(const int64_t *at_ns, int n_messages)
     return (at_ns[n_messages] - at_ns[0]) * 1000 / ((int64_t) CALIBRATE_SEGMENT * n_messages);
 }
 
-/* Of a segment, by the least squares: they come in lumps of two (segmentation offload), which the
- * first and the last alone would feel. */
+/* The time between two segments, by least squares: segments arrive in pairs (segmentation offload),
+ * which would distort a slope taken from the first and the last only. */
 static double mean_gap_ns(const int64_t *at_ns, int n_points)
 {
     const double n = n_points;
@@ -143,7 +143,7 @@ static double mean_gap_ns(const int64_t *at_ns, int n_points)
     return sum * 12 / (n * (n * n - 1));
 }
 
-/* What a calibration goes by. place as in coll_clv_calibrate. */
+/* State of a calibration. place: as in coll_clv_calibrate. */
 typedef struct calibration {
     struct ompi_communicator_t *comm;
     char *buffer;
@@ -153,7 +153,7 @@ typedef struct calibration {
     clv_cost_t cost;
 } calibration_t;
 
-/* The n-th rank, from 0, of a place; -1: it has fewer. Without places each rank is one. */
+/* The n-th rank of a place, from 0; -1: it has fewer. Without places each rank is its own place. */
 static int rank_of_place(const calibration_t *all, int32_t place, int n)
 {
     for (int p = 0; p < ompi_comm_size(all->comm); p++) {
@@ -180,10 +180,11 @@ static int32_t count_places(const calibration_t *all)
     return last + 1;
 }
 
-/* Between ranks that may be far apart. Two distances, since a message may take longer over the
- * larger one; the stream is of one alone, as a second would meet who is still busy with the first.
- * A third of it does not count: three segments are more than shapers usually save up. Where all of
- * it is there at the first look, as in memory, the whole of it tells more than the rest. */
+/* Measures between ranks that may be far apart. The latency is the larger one of two distances. The
+ * stream uses one distance: a second stream would meet ranks still busy with the first. Its first
+ * third is skipped, because traffic shapers usually let a burst of less than three segments pass.
+ * If all of it has arrived at the first look, as in memory, the rate of the whole stream is
+ * better. */
 static int measure_shifts(calibration_t *all, shift_t *shifts, int n_shifts)
 {
     const int n_before = all->n_messages / 3;
@@ -208,7 +209,7 @@ static int measure_shifts(calibration_t *all, shift_t *shifts, int n_shifts)
     return rc;
 }
 
-/* One rank of each place to that of the place half of them away, and to the next one's. */
+/* One rank of each place sends to the place half of them away, and to the next place. */
 static int measure_far(calibration_t *all)
 {
     const int rank = ompi_comm_rank(all->comm);
@@ -230,9 +231,9 @@ static int measure_far(calibration_t *all)
     return measure_shifts(all, shifts, distances[0] == distances[1] ? 1 : 2);
 }
 
-/* ---- what leaves without its receiver -------------------------------------------------------- */
+/* ---- sends that complete without their receiver ---------------------------------------------- */
 
-/* Between places of even and of odd numbers, and then, where ranks share places, inside. */
+/* Measures between places 2i and 2i + 1, and then, where ranks share places, inside each place. */
 static int measure_both_early(calibration_t *all)
 {
     const int rank = ompi_comm_rank(all->comm);
@@ -261,7 +262,7 @@ static int measure_both_early(calibration_t *all)
 
 /* ---- where ranks share links ----------------------------------------------------------------- */
 
-/* The next rank of this one's place, up (1) or down (-1); itself when there is no other. */
+/* The next rank of this rank's place, up (1) or down (-1); this rank if it is alone. */
 static int neighbour(const calibration_t *all, int step)
 {
     const int n_ranks = ompi_comm_size(all->comm);
@@ -274,8 +275,9 @@ static int neighbour(const calibration_t *all, int step)
     return p;
 }
 
-/* Around each place, by all ranks at once. The whole stream counts: most of it is there before the
- * first look, and of three the quickest, since a rank may have lost its core. */
+/* Around each place, by all of its ranks at once. The rate is that of the whole stream, since most
+ * of it arrives before the first look. Of three streams the fastest counts: a rank may have lost
+ * its core. */
 static int measure_near(calibration_t *all)
 {
     shift_t shift = {.comm = all->comm,
@@ -302,7 +304,7 @@ static int measure_near(calibration_t *all)
     return rc;
 }
 
-/* A segment of doubles into another one, by all ranks at once. */
+/* Combines one segment of doubles into another, on all ranks at once. */
 static void measure_combine(calibration_t *all)
 {
     const int count = CALIBRATE_SEGMENT / (int) sizeof(double);
@@ -318,9 +320,9 @@ static void measure_combine(calibration_t *all)
     }
 }
 
-/* Short messages around all ranks, by all at once, as in a chain: where ranks share cores, it is
- * what all of them cost together. The whole of it counts: all of a burst may be there at the first
- * look. */
+/* Short messages around all ranks at once, as in a chain: where ranks share cores, this measures
+ * what they cost together. All bursts are timed as one, because a whole burst may have arrived at
+ * the first look. */
 static int measure_gap(calibration_t *all)
 {
     const int n_ranks = ompi_comm_size(all->comm);
@@ -331,7 +333,7 @@ static int measure_gap(calibration_t *all)
                      .out = all->buffer,
                      .in = all->buffer + CALIBRATE_SEGMENT};
     int64_t at_ns[CALIBRATE_MESSAGES + 1];
-    int rc = coll_clv_meet(all->comm); /* nobody disturbs the others' next measure */
+    int rc = coll_clv_meet(all->comm); /* ranks must not disturb each other's next measurement */
     const int64_t start_ns = clv_local_now_ns();
 
     for (int i = 0; i < CALIBRATE_BURSTS && OMPI_SUCCESS == rc; i++) {

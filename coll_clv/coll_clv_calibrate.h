@@ -35,14 +35,14 @@
 #define COLL_CLV_CALIBRATE_MESSAGES 16 /* of a stream, at most */
 #define COLL_CLV_CALIBRATE_BYTES    ((COLL_CLV_CALIBRATE_MESSAGES + 1) * COLL_CLV_CALIBRATE_SEGMENT)
 
-/* Of the stream that coll_clv_calibrate measures with, for the vector of the call that waits. */
+/* Messages of the stream that coll_clv_calibrate measures with, for a call of vector_bytes. */
 int coll_clv_calibrate_messages(int64_t vector_bytes);
 
-/* place: of each rank, numbers from 0 on in the order of their first ranks; NULL: no link is
- * shared. vector_bytes: of the call, the same on all ranks. *buffer_p: COLL_CLV_CALIBRATE_BYTES, of
- * zeros, which are combined as doubles. It is the caller's so that a rank without memory can be
- * found out before the first message. It becomes NULL when after an error Open MPI may still use
- * it: then it is nobody's. */
+/* place: of each rank, numbered from 0 in the order of their first ranks; NULL: no link is shared.
+ * vector_bytes: of the call, the same on all ranks. *buffer_p: COLL_CLV_CALIBRATE_BYTES of zeros,
+ * which are combined as doubles. The caller allocates it, so that a rank without memory is found
+ * before the first message. It becomes NULL if Open MPI may still use it after an error; then
+ * nobody frees it. */
 int coll_clv_calibrate(struct ompi_communicator_t *comm, const int32_t *place, int64_t vector_bytes,
                        char **buffer_p, clv_cost_t *cost_p);
 

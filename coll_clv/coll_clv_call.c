@@ -39,7 +39,7 @@
 
 _Thread_local bool coll_clv_is_inside;
 
-/* For the recorder: when this rank was expected. */
+/* Keeps this rank's predicted arrival for the recorder. */
 static CLV_COLD void keep_predicted(const coll_clv_call_t *call,
                                     const coll_clv_node_plan_t *node_plan)
 {
@@ -50,7 +50,7 @@ static CLV_COLD void keep_predicted(const coll_clv_call_t *call,
         predicted_ns < CLV_CLVA_NO_FORECAST ? (uint32_t) predicted_ns : CLV_CLVA_NO_FORECAST - 1;
 }
 
-/* Of this rank: how long after it the last one is to come. */
+/* Tells the sleeping wait how long after this rank the last one is predicted to arrive. */
 static CLV_COLD void expect(const coll_clv_call_t *call, const clv_pap_forecast_t *forecast)
 {
     const int64_t own_ns = forecast->predicted_ns[ompi_comm_rank(call->comm)];
@@ -73,7 +73,7 @@ static int run_by_plan(const coll_clv_call_t *call)
     coll_clv_module_t *module = call->module;
     coll_clv_node_plan_t node_plan;
     clv_pap_call_t numbered;
-    int rc = coll_clv_failure_of(call->comm); /* another component's call may come here late */
+    int rc = coll_clv_failure_of(call->comm); /* another component may call us after a failure */
 
     if (OMPI_SUCCESS == rc) {
         rc = coll_clv_find_group(call);
@@ -101,8 +101,9 @@ static int run_by_plan(const coll_clv_call_t *call)
     return OMPI_SUCCESS == rc ? rc : coll_clv_fail(call, rc);
 }
 
-/* This rank alone sees the call: what its function makes of others goes the way that it goes on
- * ranks that do not watch, so we are not inside; and only for the count it is part of the call. */
+/* Only this rank watches the call. Calls that the function before us makes inside it must take the
+ * same way as on ranks that do not watch, so coll_clv_is_inside stays unset; depth keeps them out
+ * of the count. */
 static CLV_COLD int run_watched(const coll_clv_call_t *call)
 {
     static _Thread_local int depth;
@@ -125,7 +126,7 @@ static CLV_COLD int run_watched(const coll_clv_call_t *call)
     return rc;
 }
 
-/* reason: of an algorithm that makes no plan. */
+/* reason: why this algorithm runs, if it makes no plan. */
 static int run(const coll_clv_call_t *call, int32_t algorithm, int reason)
 {
     if (!coll_clv_is_planned(algorithm)) {
@@ -138,7 +139,7 @@ static int run(const coll_clv_call_t *call, int32_t algorithm, int reason)
     return run_by_plan(call);
 }
 
-/* Whoever is waited for may need this processor. */
+/* Waits yield: the rank that this one waits for may need the processor. */
 static CLV_COLD int run_yielding(const coll_clv_call_t *call, int32_t algorithm, int reason)
 {
     int rc;

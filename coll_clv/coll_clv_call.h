@@ -18,7 +18,7 @@
 
 BEGIN_C_DECLS
 
-/* MPI's arguments, which travel together, and what follows from them. */
+/* The arguments of MPI's function, and what follows from them. */
 typedef struct coll_clv_call {
     clv_collective_t collective;
     int root; /* 0 where there is none */
@@ -29,14 +29,15 @@ typedef struct coll_clv_call {
     struct ompi_op_t *op; /* NULL where there is none */
     struct ompi_communicator_t *comm;
     coll_clv_module_t *module;
-    int64_t total_bytes; /* set by coll_clv_call, as is */
-    bool is_fixed;       /* coll_clv_reproducible asks for a plan that is always the same */
+    int64_t total_bytes; /* set by coll_clv_call, as is is_fixed */
+    bool is_fixed;       /* coll_clv_reproducible asks for the same plan every time */
 } coll_clv_call_t;
 
-/* Runs the call by plan, algorithm or the function before us. MPI's error codes. */
+/* Runs the call by plan, by an algorithm, or by the function before us. Returns MPI's error
+ * codes. */
 int coll_clv_call(coll_clv_call_t *call);
 
-/* Of a rank's vector, packed. */
+/* Bytes of a rank's vector, packed. */
 static inline int64_t coll_clv_total_bytes(coll_clv_count_t count,
                                            const struct ompi_datatype_t *dtype)
 {
@@ -46,9 +47,9 @@ static inline int64_t coll_clv_total_bytes(coll_clv_count_t count,
     return (int64_t) (element_bytes * (size_t) count);
 }
 
-/* Whether this is a call that auto leaves alone for its size, as most calls of most programs are:
- * it is counted, and the function before us is all that is left to do. Few instructions, as such a
- * call may take half a microsecond. Every call that is not nested begins to wait here. */
+/* Whether auto leaves this call alone because it is small, as most calls of most programs are. Such
+ * a call is counted, and then the function before us runs. Few instructions: such a call may take
+ * half a microsecond. The wait of every call that is not nested begins here. */
 static inline bool coll_clv_is_left_alone(coll_clv_module_t *module, clv_collective_t collective,
                                           coll_clv_count_t count,
                                           const struct ompi_datatype_t *dtype, struct ompi_op_t *op,
@@ -60,7 +61,7 @@ static inline bool coll_clv_is_left_alone(coll_clv_module_t *module, clv_collect
         coll_clv_sleep_begin(module->waits, (int32_t) collective, total_bytes);
     }
     if (total_bytes >= module->alone_below[collective] ||
-        (NULL != op && !ompi_op_is_commute(op))) { /* another reason then */
+        (NULL != op && !ompi_op_is_commute(op))) { /* not left alone: the reason is another one */
         return false;
     }
     coll_clv_compare_note(&module->compare, (int32_t) collective, root, (int64_t) count,
@@ -69,11 +70,11 @@ static inline bool coll_clv_is_left_alone(coll_clv_module_t *module, clv_collect
     return true;
 }
 
-/* Whether this thread is in a call of ours. The function before us may make others, of the same
- * communicator or of parts of it: they are its own and go to whatever was there before, so that it
- * runs as it would without us, and no call is numbered within another. All ranks of such a call are
- * in the one that makes it, so all go the same way. A variable of the thread costs ten times what
- * one of the process does. */
+/* Whether this thread is inside a call of ours. The function before us may call other collectives
+ * on the same communicator or on parts of it. Those go to the previous functions, so that it runs
+ * as without us and no call is numbered inside another. All ranks of such a call are inside the
+ * outer one, so all take the same way. A thread-local variable costs ten times as much as a global
+ * one. */
 extern _Thread_local bool coll_clv_is_inside;
 static inline bool *coll_clv_inside(void)
 {
@@ -81,7 +82,7 @@ static inline bool *coll_clv_inside(void)
                                               : &mca_coll_clv_component.is_inside;
 }
 
-/* Returns whether the call is made within one of ours, for coll_clv_leave. */
+/* Enters a call. Returns whether it is nested in one of ours, for coll_clv_leave. */
 static inline bool coll_clv_enter(void)
 {
     bool *inside = coll_clv_inside();
@@ -100,29 +101,30 @@ static inline int coll_clv_leave(const coll_clv_module_t *module, bool is_nested
     return rc;
 }
 
-/* What a collective's file provides beside the function of the module: the one before us. */
+/* What a collective's file provides besides the module's function: the run of the function before
+ * us. */
 #define COLL_CLV_COLLECTIVE_FUNCTIONS(to, code, name, mpi, goal, root, op, counts, result, bytes,  \
                                       least)                                                       \
     int coll_clv_##name##_previous(const coll_clv_call_t *call);
 CLV_COLLECTIVE_MAP(COLL_CLV_COLLECTIVE_FUNCTIONS, )
 #undef COLL_CLV_COLLECTIVE_FUNCTIONS
 
-/* coll_clv_bcast.c: runs a job of the call's, but for what it moves, over the vector's packed
- * bytes. The copy of a vector with gaps takes its own size in memory. */
+/* coll_clv_bcast.c: runs the job of a call over the packed bytes of the vector. The copy of a
+ * vector with gaps takes memory of the vector's size. */
 int coll_clv_execute_packed(const coll_clv_call_t *call, coll_clv_job_t *job);
 
-/* The algorithms that make no plan where they are forced, coll_clv_run_<function>: the column "how"
- * of CLV_ALGORITHM_MAP. */
+/* Algorithms that make no plan if forced, coll_clv_run_<function>: the column "how" of
+ * CLV_ALGORITHM_MAP. */
 int coll_clv_run_previous(const coll_clv_call_t *call);
 int coll_clv_run_binomial(const coll_clv_call_t *call);
 int coll_clv_run_rabenseifner(const coll_clv_call_t *call);
-/* coll_clv_ring.c: commutative operations, any count, root and number of ranks. Two chunks of
- * count / n_ranks elements of scratch; 2 (n_ranks - 1) messages one after the other. */
+/* coll_clv_ring.c: commutative operations; any count, root and number of ranks. Takes scratch of
+ * two chunks of count / n_ranks elements, and 2 (n_ranks - 1) messages one after the other. */
 int coll_clv_run_ring(const coll_clv_call_t *call);
 
-/* A line to the user at verbosity 10 whenever a call of this shape takes another algorithm or for
- * another reason than the last one (rank 0 tells), and for each call on each rank at 30. Free
- * when coll_clv_verbose is below 10. */
+/* At verbosity 10, rank 0 logs a line when a call of this shape takes another algorithm, or for
+ * another reason, than the last one. At verbosity 30, every rank logs every call. Costs nothing
+ * below 10. */
 void coll_clv_tell(const coll_clv_call_t *call, int algorithm, int reason);
 
 END_C_DECLS

@@ -12,8 +12,9 @@
 #include "util/util_log.h"
 #include "util/util_min_max.h"
 
-/* When the communicator has failed, or is freed by the user: it runs no plan any more. One that
- * stays for a host that is away keeps its group (see coll_clv_relay_settle). */
+/* Called when the communicator has failed or the user frees it: no plan runs on it any more. If a
+ * host is out of reach, the group stays until that host has its messages
+ * (coll_clv_relay_settle). */
 static void release_group(struct ompi_communicator_t *comm, void *context)
 {
     coll_clv_module_t *module = context;
@@ -32,13 +33,13 @@ static void release_group(struct ompi_communicator_t *comm, void *context)
     coll_clv_failure_collect();
 }
 
-/* coll_clv_setup_bytes is meant for so many ranks. With more of them a set-up takes longer. */
+/* coll_clv_setup_bytes holds for this many ranks; with more, a set-up takes longer. */
 #define SETUP_RANKS 10
 
-/* Counts what the call carries. Whether that is enough by now for a set-up, whose messages are then
- * a small share of it: equal on all ranks. One that carries half of coll_clv_setup_bytes alone does
- * not wait for the next, where decoupled ranks would set up amid what this one has sent. Who
- * asks for an algorithm, or one order, waits for nothing. */
+/* Counts the bytes of the call. True when a set-up is due: its messages are then a small share of
+ * the bytes carried. Equal on all ranks. A call of at least half of coll_clv_setup_bytes sets up at
+ * once: in the next call, decoupled ranks would set up amid this call's messages. A forced
+ * algorithm or a fixed order needs no bytes. */
 static bool carries_enough(const coll_clv_call_t *call)
 {
     coll_clv_module_t *module = call->module;
@@ -57,7 +58,7 @@ static bool carries_enough(const coll_clv_call_t *call)
 static int set_up_group(const coll_clv_call_t *call)
 {
     const coll_clv_params_t *params = &mca_coll_clv_component.params;
-    const bool was_paused = coll_clv_sleep_pause(true); /* links are measured */
+    const bool was_paused = coll_clv_sleep_pause(true); /* set-up measures links: no sleeping */
     int why = CLV_FIT;
     int rc = coll_clv_group_setup(call->comm, &call->module->config, params, call->total_bytes,
                                   &call->module->group, &why);
@@ -72,16 +73,18 @@ static int set_up_group(const coll_clv_call_t *call)
         if (0 == ompi_comm_rank(call->comm)) {
             coll_clv_record_cost(&coll_clv_group_config(call->module->group)->cost);
         }
-        /* Without it a neighbour that is cut off then is not told, and one that fails ends later */
+        /* Without it, a neighbour cut off at that time hears nothing, and one that fails ends
+         * later. */
         (void) coll_clv_failure_on_free(call->comm, release_group, call->module);
     }
     return rc;
 }
 
-/* If Open MPI already knows why the communicator failed, that error; if another rank reported the
- * failure first, wait until Open MPI knows. All others are told in turn. A communicator that failed
- * never reduces again, and Open MPI may keep it for good: what was ours in it goes, but for its
- * credit, which coll_clv_ahead.c looks at once more when the user frees the communicator. */
+/* Returns the error for the caller of MPI. If Open MPI already knows why the communicator failed,
+ * that error; if another rank reported the failure first, wait until Open MPI knows. All other
+ * ranks are told. A failed communicator never reduces again, and Open MPI may keep it for good, so
+ * our memory for it is freed here. Its credit stays: coll_clv_ahead.c looks at it once more when
+ * the user frees the communicator. */
 CLV_COLD int coll_clv_fail(const coll_clv_call_t *call, int rc)
 {
     const bool was_reported = coll_clv_group_is_broken(call->module->group);
@@ -96,7 +99,7 @@ CLV_COLD int coll_clv_fail(const coll_clv_call_t *call, int rc)
     return failure;
 }
 
-/* Until the communicator is set up it has a local group; broken, it keeps that for good. */
+/* The group is local until the communicator is set up. A broken communicator keeps its group. */
 int coll_clv_find_group(const coll_clv_call_t *call)
 {
     coll_clv_module_t *module = call->module;

@@ -13,7 +13,8 @@
 
 BEGIN_C_DECLS
 
-/* Sets module->group; collective in the call that sets it up, which is the same on all ranks. */
+/* Sets module->group. Collective in the call that sets the group up, which is the same on all
+ * ranks. */
 int coll_clv_find_group(const coll_clv_call_t *call);
 
 /* Returns the error to give the caller of a call that failed with rc. */

@@ -25,10 +25,10 @@
 #include "util/util_min_max.h"
 #include "util/util_time.h"
 
-/* The clock is read once in so many turns. */
+/* Turns of progress per reading of the clock. */
 #define TURNS_PER_CLOCK 64
 
-/* In a look at most. */
+/* Limits of one look: communicators, and messages of each. */
 #define MAX_LOOKED_AT 64
 #define MAX_TAKEN     64
 
@@ -46,7 +46,7 @@ typedef struct coll_clv_compare_message {
     said_t said;
 } message_t;
 
-/* Recursive: a thread that looks may come to release a communicator. */
+/* Recursive: a thread inside a look may release a communicator. */
 static pthread_mutex_t compare_lock;
 static coll_clv_compare_t *all;
 static coll_clv_compare_t *next_looked_at; /* NULL: the first of all */
@@ -104,7 +104,7 @@ static void words_of(const coll_clv_passed_t *passed, char *words)
                     (long long) (passed->total_bytes / clv_larger(passed->count, 1)), root);
 }
 
-/* False: not known here, not yet or not any more. */
+/* False: this rank does not know the call, because it has not made it yet or has forgotten it. */
 static bool passed_in(const coll_clv_compare_t *compare, int64_t call, coll_clv_passed_t *passed_p)
 {
     const coll_clv_passed_t *passed = &compare->newest[(call - 1) % COLL_CLV_COMPARE_CALLS];
@@ -122,7 +122,7 @@ static bool passed_in(const coll_clv_compare_t *compare, int64_t call, coll_clv_
     return call > n_calls - COLL_CLV_COMPARE_CALLS + 1;
 }
 
-/* A broadcast's count may differ where its bytes do not. */
+/* The counts of a broadcast may differ between ranks if the bytes agree. */
 static bool is_same(const coll_clv_passed_t *a, const coll_clv_passed_t *b)
 {
     return a->total_bytes == b->total_bytes && a->collective == b->collective && a->root == b->root;
@@ -194,7 +194,8 @@ static CLV_COLD void ask(coll_clv_compare_t *compare, int64_t call, int64_t now_
     }
 }
 
-/* One that waits for a forecast or in a plan tells more by itself. */
+/* Silent for a call that waits for a forecast or in a plan: that wait reports itself, in more
+ * detail. */
 static CLV_COLD void tell_waiting(coll_clv_compare_t *compare, int64_t call, int64_t waited_ns)
 {
     coll_clv_passed_t own;
@@ -232,8 +233,8 @@ static void look_at(coll_clv_compare_t *compare, int64_t now_ns)
     take_all(compare);
 }
 
-/* Whether it lives, and then it does until OBJ_RELEASE: another thread may be taking it apart, and
- * wait for the lock in coll_clv_compare_end. */
+/* True: comm lives, and cannot end before OBJ_RELEASE. False: another thread is taking it apart and
+ * may be waiting for the lock in coll_clv_compare_end. */
 static bool hold(struct ompi_communicator_t *comm)
 {
     opal_object_t *object = (opal_object_t *) comm;
@@ -245,7 +246,7 @@ static bool hold(struct ompi_communicator_t *comm)
     return false;
 }
 
-/* Of many communicators some in each look, so that it stays short. */
+/* Looks at MAX_LOOKED_AT communicators at most, then goes on with the next ones, to stay short. */
 static void look(int64_t now_ns)
 {
     is_looking = true;

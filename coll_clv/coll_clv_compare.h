@@ -24,12 +24,12 @@
 
 struct ompi_communicator_t;
 
-#define COLL_CLV_COMPARE_CALLS   8 /* one of them may just be written */
+#define COLL_CLV_COMPARE_CALLS   8 /* one of them may be being written */
 #define COLL_CLV_COMPARE_NS      INT64_C(500000000)
-#define COLL_CLV_COMPARE_RANKS   64 /* as many are asked, those that follow the one that asks */
-#define COLL_CLV_COMPARE_WAIT_NS INT64_C(3000000000) /* others look twice a second, if they run */
+#define COLL_CLV_COMPARE_RANKS   64 /* asked at most: the ranks that follow the one that asks */
+#define COLL_CLV_COMPARE_WAIT_NS INT64_C(3000000000) /* running ranks look twice a second */
 
-/* What a rank passed. */
+/* The arguments that a rank passed to a call. */
 typedef struct coll_clv_passed {
     int64_t count;
     int64_t total_bytes;
@@ -37,23 +37,23 @@ typedef struct coll_clv_passed {
     int32_t collective;
 } coll_clv_passed_t;
 
-/* Of a communicator. All zero before begin. */
+/* The state of a communicator. All zero before begin. */
 typedef struct coll_clv_compare {
-    int64_t n_calls; /* so far: the newest one's number */
+    int64_t n_calls; /* the number of the newest call */
     coll_clv_passed_t newest[COLL_CLV_COMPARE_CALLS];
-    int64_t under_way; /* number of the call that is; 0: none, or one left alone for its size */
+    int64_t under_way; /* number of the call under way; 0: none, or one left alone for its size */
     struct coll_clv_compare *next;
     struct ompi_communicator_t *comm;          /* NULL: it has not begun, or has ended */
-    int64_t seen;                              /* under way when last looked, ... */
-    int64_t since_ns;                          /* ... and since then */
-    int64_t asked_call;                        /* of which others were asked last, ... */
+    int64_t seen;                              /* the call under way at the last look, ... */
+    int64_t since_ns;                          /* ... and since when */
+    int64_t asked_call;                        /* that others were asked about last, ... */
     int64_t asked_ns;                          /* ... and when; 0: not in the call under way */
-    bool has_reported;                         /* that it waits ... */
-    bool differs;                              /* ... and that another rank passed something else */
-    struct coll_clv_compare_message *messages; /* being sent */
+    bool has_reported;                         /* reported: the call waits ... */
+    bool differs;                              /* ... and another rank passed other arguments */
+    struct coll_clv_compare_message *messages; /* sends under way */
 } coll_clv_compare_t;
 
-/* A call begins. Threads that make progress may look at the same time. */
+/* A call begins. Another thread that makes progress may read it at the same time. */
 static inline void coll_clv_compare_note(coll_clv_compare_t *compare, int32_t collective,
                                          int32_t root, int64_t count, int64_t total_bytes)
 {
@@ -67,7 +67,7 @@ static inline void coll_clv_compare_note(coll_clv_compare_t *compare, int32_t co
     __atomic_store_n(&compare->n_calls, call + 1, __ATOMIC_RELEASE);
 }
 
-/* It is one that may wait for long; and it is over. */
+/* The call may wait for long: from enter to leave it is under way. */
 static inline void coll_clv_compare_enter(coll_clv_compare_t *compare)
 {
     __atomic_store_n(&compare->under_way, compare->n_calls, __ATOMIC_RELAXED);
@@ -78,15 +78,15 @@ static inline void coll_clv_compare_leave(coll_clv_compare_t *compare)
     __atomic_store_n(&compare->under_way, 0, __ATOMIC_RELAXED);
 }
 
-/* It failed for a message longer than expected: asks, and waits for an answer that differs, for
- * COLL_CLV_COMPARE_WAIT_NS at most. */
+/* The call failed because a message was longer than expected. Asks the other ranks, and waits for
+ * an answer that differs, at most COLL_CLV_COMPARE_WAIT_NS. */
 void coll_clv_compare_failed(coll_clv_compare_t *compare);
 
-/* Component open and close. stall_seconds: coll_clv_stall_seconds; with 0 nobody asks. */
+/* Component open and close. stall_seconds: coll_clv_stall_seconds; 0: ranks never ask. */
 void coll_clv_compare_open(int stall_seconds);
 void coll_clv_compare_close(void);
 
-/* The communicator has us, and has us no more; end is fine without begin, and twice. */
+/* Begin and end of a communicator with clv. end is fine without begin, and twice. */
 void coll_clv_compare_begin(coll_clv_compare_t *compare, struct ompi_communicator_t *comm);
 void coll_clv_compare_end(coll_clv_compare_t *compare);
 

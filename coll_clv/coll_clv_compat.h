@@ -34,10 +34,10 @@
 #define COLL_CLV_MODEX_LOCAL  PMIX_LOCAL
 typedef size_t coll_clv_modex_size_t;
 #include "opal/mca/accelerator/base/base.h"
-/* Whether pointers of this process may be into the memory of a device. */
+/* Whether a pointer of this process may point to device memory. */
 #define COLL_CLV_COMPAT_HAS_DEVICES()                                                              \
     (0 != strcmp("null", opal_accelerator_base_selected_component.base_version.mca_component_name))
-/* An attribute that copies of a communicator do not have. */
+/* Copy function of an attribute that copies of a communicator do not get. */
 #define COLL_CLV_COMPAT_NULL_COPY_FN MPI_COMM_NULL_COPY_FN
 #else
 #include "opal/mca/pmix/pmix.h"
@@ -46,7 +46,8 @@ typedef size_t coll_clv_modex_size_t;
 typedef int32_t coll_clv_modex_size_t;
 #include "opal/runtime/opal_params.h"
 #define COLL_CLV_COMPAT_HAS_DEVICES() opal_cuda_support
-/* Called with an argument more than MPI has; MPI_Comm_create_keyval casts what it is given, too. */
+/* Open MPI passes it one argument more than MPI has; MPI_Comm_create_keyval casts functions,
+ * too. */
 #define COLL_CLV_COMPAT_NULL_COPY_FN                                                               \
     ((MPI_Comm_internal_copy_attr_function *) (void (*)(void)) MPI_COMM_NULL_COPY_FN)
 #endif
@@ -77,8 +78,8 @@ typedef const int *coll_clv_disps_t;
 #define COLL_CLV_HAS_ULFM 0
 #endif
 
-/* 6.0: where a request has a completion callback already, arrays that Open MPI has copied for it
- * are taken to be freed by that one. */
+/* 6.0: if a request already has a completion callback, Open MPI relies on that callback to free the
+ * arrays that it copied for the request. */
 #if defined(OMPI_REQ_NB_RELEASE_ARRAYS)
 #define COLL_CLV_COMPAT_RELEASE_ARRAYS(request) coll_clv_release_arrays(request)
 void coll_clv_release_arrays(struct ompi_request_t *request);
@@ -86,11 +87,11 @@ void coll_clv_release_arrays(struct ompi_request_t *request);
 #define COLL_CLV_COMPAT_RELEASE_ARRAYS(request) ((void) (request))
 #endif
 
-/* What a communicator has now for a collective, and its module. */
+/* Gets a communicator's present function for a collective, and its module. */
 #define COLL_CLV_COMPAT_GET(comm, name, function, module)                                          \
     ((function) = (comm)->c_coll->coll_##name, (module) = (comm)->c_coll->coll_##name##_module)
 
-/* Sets both, where that is the module's business. */
+/* Sets both, in releases that leave it to the module. */
 #if COLL_CLV_MODULE_INSTALLS
 #define COLL_CLV_COMPAT_SET(comm, name, function, module)                                          \
     ((comm)->c_coll->coll_##name = (function), (comm)->c_coll->coll_##name##_module = (module))

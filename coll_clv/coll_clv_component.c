@@ -67,8 +67,8 @@ static bool clv_library_matches(void)
     return false;
 }
 
-/* First our own health, then the companions: after them there is no way back for a job whose
- * only component would be missing. */
+/* Our own checks come first. Once the companions are registered, refusing would leave the job
+ * without its only component. */
 static int clv_register(void)
 {
     coll_clv_component_t *component = &mca_coll_clv_component;
@@ -89,14 +89,14 @@ static int clv_register(void)
     return coll_clv_select_companions();
 }
 
-/* Open MPI's own needs memory, and does not look whether it got some. */
+/* Own code because opal_output needs memory and does not check whether it got any. */
 static void write_line(const char *line)
 {
     char text[600];
 
     (void) snprintf(text, sizeof text, "coll:clv: %.580s\n", line);
     if (0 > write(STDERR_FILENO, text, strlen(text))) {
-        return; /* nobody listens */
+        return; /* nowhere else to report it */
     }
 }
 
@@ -142,7 +142,7 @@ static int clv_close(void)
     coll_clv_processors_close();
     coll_clv_record_stop();
     coll_clv_summary();
-    coll_clv_process_close(); /* communicators are gone; the thread must be before the runtime */
+    coll_clv_process_close(); /* communicators are gone; the thread must end before the runtime */
     clv_log_set_sink(NULL, NULL, CLV_LOG_ERROR);
     if (component->output >= 0) {
         opal_output_close(component->output);
@@ -151,7 +151,7 @@ static int clv_close(void)
     return OMPI_SUCCESS;
 }
 
-/* Levels of threads matter to counters alone: a communicator has one collective at a time. */
+/* The thread level matters only to counters: a communicator runs one collective at a time. */
 static int clv_init_query(bool enable_progress_threads, bool enable_mpi_threads)
 {
     (void) enable_progress_threads;

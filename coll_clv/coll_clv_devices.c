@@ -9,14 +9,15 @@
 #include "coll_clv/coll_clv.h"
 #include "coll_clv/coll_clv_compat.h"
 
-/* Components of Open MPI that hand on host memory only. */
+/* Components of Open MPI that copy device memory, so that the function below them gets host
+ * memory. */
 static const struct {
     const char *name;
     uint32_t collectives;
 } copiers[] = {{"cuda", CLV_OF(REDUCE) | CLV_OF(ALLREDUCE)},
                {"accelerator", CLV_OF(REDUCE) | CLV_OF(ALLREDUCE) | CLV_OF(BCAST)}};
 
-/* -1: it is not there, or `--mca coll` leaves it out, as then it has registered nothing. */
+/* -1: the component is not there, or `--mca coll` leaves it out, so it has registered nothing. */
 static int priority_of(const char *component)
 {
     const int index = mca_base_var_find("ompi", "coll", component, "priority");

@@ -14,8 +14,9 @@
 
 #include <stdint.h>
 
-/* Bits 1 << clv_collective_t; none where this process uses no accelerator. priority: ours. Once the
- * parameters of all coll components are registered; any thread. */
+/* Collectives that may be given device memory, bits 1 << clv_collective_t; none if this process
+ * uses no accelerator. priority: ours. Call once the parameters of all coll components are
+ * registered. Any thread. */
 uint32_t coll_clv_devices_collectives(int priority);
 
 #endif

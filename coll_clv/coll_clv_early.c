@@ -20,15 +20,15 @@
 
 static const size_t sizes[] = {4096, 8192, 16384, 32768};
 #define N_SIZES     ((int) (sizeof sizes / sizeof sizes[0]))
-#define LEAST_NS    1000000 /* for a rank whose processor is somebody else's at the moment ... */
-#define LEAST_TURNS 64      /* ... and for one that had none all the time */
+#define LEAST_NS    1000000 /* for a rank whose processor another one uses at the moment ... */
+#define LEAST_TURNS 64      /* ... and for one that had no processor at all */
 
 static int64_t patience_ns(const coll_clv_early_t *early)
 {
     return 2 * (early->latency_ns + COLL_CLV_EARLY_BYTES * early->byte_ps / 1000) + LEAST_NS;
 }
 
-/* All are sent from the same bytes. */
+/* All messages are sent from the same memory. */
 static int post_sends(const coll_clv_early_t *early, ompi_request_t **sends)
 {
     int rc = OMPI_SUCCESS;
@@ -54,7 +54,7 @@ static int post_receives(const coll_clv_early_t *early, ompi_request_t **receive
     return rc;
 }
 
-/* The size up to which all are complete. */
+/* The size up to which all sends are complete. */
 static int64_t watch(const coll_clv_early_t *early, ompi_request_t *const *sends)
 {
     const int64_t end_ns = clv_local_now_ns() + patience_ns(early);
@@ -70,7 +70,7 @@ static int64_t watch(const coll_clv_early_t *early, ompi_request_t *const *sends
     return 0 == n_early ? 0 : (int64_t) sizes[n_early - 1];
 }
 
-/* Out of MPI: some transports move nothing until the receiver is in it. */
+/* Waits outside of MPI: some transports move nothing until the receiver is in MPI. */
 static void stay_away(const coll_clv_early_t *early)
 {
     const int64_t ns = patience_ns(early);

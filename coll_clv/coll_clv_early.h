@@ -20,18 +20,19 @@ struct ompi_communicator_t;
 
 #define COLL_CLV_EARLY_BYTES (4096 + 8192 + 16384 + 32768)
 
-/* What the measurement goes by. Many pairs may measure at once; who is in none has sender and
- * receiver of others, or -1. */
+/* Input of a measurement, in which many pairs may measure at once. A rank without a pair has the
+ * sender and receiver of another pair, or -1. */
 typedef struct coll_clv_early {
     struct ompi_communicator_t *comm;
-    int sender, receiver;        /* of this rank's pair, -1: there is none */
+    int sender, receiver;        /* ranks of the pair; -1: there is none */
     char *buffer;                /* COLL_CLV_EARLY_BYTES */
-    int64_t latency_ns, byte_ps; /* of a message between the two, as measured */
-    bool gave_up; /* after an error: Open MPI may still use the buffer, which is nobody's then */
+    int64_t latency_ns, byte_ps; /* of a message between them, as measured */
+    bool gave_up; /* after an error: Open MPI may still use the buffer; nobody frees it */
 } coll_clv_early_t;
 
-/* Collective over the communicator, also for ranks without a pair. *bytes_p: 0 where not even the
- * smallest leaves, -1 on ranks that do not send. OMPI_SUCCESS or what the PML said. */
+/* Collective over the communicator, ranks without a pair included. *bytes_p: the largest size that
+ * leaves early, 0 if not even the smallest does, -1 on ranks that do not send. OMPI_SUCCESS or the
+ * error of the PML. */
 int coll_clv_early_measure(coll_clv_early_t *early, int64_t *bytes_p);
 
 #endif

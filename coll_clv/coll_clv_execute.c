@@ -42,12 +42,12 @@
 #include "schedule/sched_goal.h"
 #include "util/util_alloc.h"
 
-/* Where the copy of a segment is, beside the numbers of buffers. */
+/* Where the copy of a segment is, besides buffer numbers. */
 #define COPY_OWN    (-1)
 #define COPY_RESULT (-2)
 
-#define WAY_PARTS 8 /* who sends inside its host makes way while the first ... */
-#define WAY_FIRST 5 /* ... so many of them leave */
+#define WAY_PARTS 8 /* a rank that sends inside its host yields while the first ... */
+#define WAY_FIRST 5 /* ... five eighths of the segments leave */
 
 typedef struct execution {
     clv_exec_t exec;
@@ -61,23 +61,23 @@ typedef struct execution {
     int tag;
     const char *own; /* this rank's contribution; any address may be MPI_BOTTOM, which is NULL */
     char *result;    /* rbuf, where the first element of the vector is or would be */
-    int results;     /* this rank combines into rbuf */
-    int in_place;    /* what it starts with is in rbuf */
-    size_t block; /* elements cut into `per_block` segments; mostly the vector and all segments */
+    int results;     /* this rank combines straight into rbuf */
+    int in_place;    /* this rank's initial data is in rbuf */
+    size_t block;    /* elements that are cut into `per_block` segments; usually the whole vector */
     size_t per_block;
-    size_t quota; /* elements of a segment, one more in the first `longer` segments of a block */
+    size_t quota; /* elements of a segment; the first `longer` segments of a block have one more */
     size_t longer;
     ptrdiff_t extent;
     size_t element_bytes;
 
-    char *buffers; /* where the first element of buffer 0 lies */
+    char *buffers; /* the address of the first element of buffer 0 */
     size_t stride;
     int32_t n_free;
     int32_t *free_buffers;
     int32_t *copy; /* per segment: COPY_OWN, COPY_RESULT or a buffer */
 
     coll_clv_wait_t wait;
-    int rc; /* what the table's last failure was in Open MPI's terms */
+    int rc; /* Open MPI's error code of the last failed operation */
     ompi_request_t *recvs[COLL_CLV_RECV_WINDOW];
     ompi_request_t *sends[COLL_CLV_SEND_WINDOW];
     int32_t recv_buffer[COLL_CLV_RECV_WINDOW];
@@ -99,7 +99,7 @@ static size_t segment_count(const execution_t *run, int32_t segment)
     return run->quota + ((size_t) segment % run->per_block < run->longer ? 1 : 0);
 }
 
-/* What a message with it carries. */
+/* Bytes of a message that carries it. */
 static size_t segment_bytes(const execution_t *run, int32_t segment)
 {
     return segment_count(run, segment) * run->element_bytes;
@@ -110,7 +110,7 @@ static ptrdiff_t segment_offset(const execution_t *run, int32_t segment)
     return (ptrdiff_t) segment_first(run, segment) * run->extent;
 }
 
-/* PML and operations take their sources without const, but do not write them. */
+/* The PML and operations take sources without const, but do not write to them. */
 static void *own_segment(const execution_t *run, int32_t segment)
 {
     return (void *) (uintptr_t) (run->own + segment_offset(run, segment));
@@ -143,7 +143,7 @@ static void buffer_release(execution_t *run, int32_t buffer)
     }
 }
 
-/* --- the table --- */
+/* --- operations of the executor --- */
 
 static clv_status_t failed(execution_t *run, int rc)
 {
@@ -170,7 +170,7 @@ static clv_status_t post_recv(void *context, int32_t slot, int32_t peer, int32_t
     return CLV_OK;
 }
 
-/* Without credit everything may go: the executor's synchronous sends are the only bound then. */
+/* Without credit, every send may go: then only the executor's synchronous sends limit it. */
 static clv_status_t ask_credit(execution_t *run, int32_t peer, int32_t segment)
 {
     if (NULL == run->scratch->ahead) {
@@ -179,13 +179,12 @@ static clv_status_t ask_credit(execution_t *run, int32_t peer, int32_t segment)
     return coll_clv_ahead_ask(run->scratch->ahead, peer, segment_bytes(run, segment), &run->rc);
 }
 
-/* Ranks of one host that begin together push whole vectors into their sockets, one rank after the
- * other where processors are fewer than ranks, while those whose links should be busy by then wait
- * for a processor, some of them to arrive at all. Not sched_yield, which tools replace for ranks
- * that wait: this one has more to do. When most segments are gone the links have enough, and ranks
- * that end one after the other are in the call for less time than those that end together. Where
- * ranks are decoupled nobody waits, and to be in each other's calls only makes all of them
- * longer. */
+/* Yields to the ranks of this host. Where processors are fewer than ranks, a rank would push its
+ * whole vector into its sockets, while ranks whose links should be busy wait for a processor, some
+ * even to arrive. Not sched_yield: tools replace it for waiting ranks, and this rank has more to
+ * do. Once most segments are gone the links have enough work, and ranks that end one after another
+ * spend less time in the call than ranks that end together. Decoupled ranks do not wait for each
+ * other; yielding would only make all of their calls longer. */
 static void make_way(const execution_t *run, int32_t peer, int32_t segment)
 {
     if (run->scratch->makes_way && !run->job->is_decoupled &&
@@ -222,7 +221,7 @@ static clv_status_t post_send(void *context, int32_t slot, int32_t peer, int32_t
     return CLV_OK;
 }
 
-/* Looks at the request without progress, which has its own place in the table. */
+/* Tests the request without progress, which is an operation of its own. */
 static clv_status_t test_request(execution_t *run, ompi_request_t **request_p)
 {
     int rc;
@@ -243,8 +242,8 @@ static clv_status_t test_recv(void *context, int32_t slot)
     return test_request(run, &run->recvs[slot]);
 }
 
-/* Whether the buffer of a send that is done is still the copy, because only a copy of it was sent,
- * or goes elsewhere at the same time. */
+/* Whether a completed send's buffer is still in use: as the copy of its segment (the rank holds it
+ * yet), or by another send. */
 static int is_needed(const execution_t *run, int32_t slot)
 {
     const int32_t segment = run->send_segment[slot], buffer = run->send_buffer[slot];
@@ -271,7 +270,7 @@ static clv_status_t test_send(void *context, int32_t slot)
     return status;
 }
 
-/* The third-address form exists for predefined operations on predefined types only. */
+/* The three-address form exists only for predefined operations on predefined types. */
 static int has_three_address_form(const execution_t *run, size_t count)
 {
     return ompi_op_is_intrinsic(run->op) && ompi_datatype_is_predefined(run->dtype) &&
@@ -283,7 +282,7 @@ static int copy_elements(const execution_t *run, size_t count, void *target, voi
     return ompi_datatype_copy_content_same_ddt(run->dtype, count, target, source);
 }
 
-/* result = contribution op buffer, without a pass over result first where that is possible. */
+/* result = contribution op buffer; in one pass where the three-address form exists. */
 static int combine_into_result(execution_t *run, int32_t segment, void *buffer)
 {
     size_t count = segment_count(run, segment);
@@ -318,7 +317,7 @@ static int combine_in_rbuf(execution_t *run, int32_t segment, void *buffer, int 
     return OMPI_SUCCESS;
 }
 
-/* Returns the buffer that is free afterwards, negative when the received one became the copy. */
+/* Returns the buffer that is free afterwards; negative if the received one became the copy. */
 static int32_t combine_on_the_way(execution_t *run, int32_t segment, int32_t buffer, int holds)
 {
     size_t count = segment_count(run, segment);
@@ -369,7 +368,7 @@ static void where(void *context, coll_clv_where_t *where_p)
     }
 }
 
-/* Appends what a window has open; returns the bytes used so far. */
+/* Appends the open entries of a window; returns the bytes used so far. */
 static int list_open(const clv_exec_window_t *window, const char *what, char *words, int n_bytes,
                      int used)
 {
@@ -399,8 +398,8 @@ static void words(void *context, char *text, int n_bytes)
 
 static const coll_clv_wait_ops_t wait_ops = {.where = where, .words = words};
 
-/* Yields by itself when it should and nothing happens. Only here do we look for failures: a request
- * that has failed keeps the plan from moving. */
+/* opal_progress yields if it should and nothing happens. Failures are looked for only here: a
+ * failed request keeps the plan from advancing. */
 static clv_status_t progress(void *context)
 {
     execution_t *run = context;
@@ -438,7 +437,7 @@ void coll_clv_scratch_free(coll_clv_scratch_t *scratch)
     *scratch = (coll_clv_scratch_t){0};
 }
 
-/* At least n_items of item_bytes each; what is there may have any content. */
+/* Memory for at least n_items of item_bytes each, of any content. */
 static void *reserve(void **memory_p, size_t *bytes_p, size_t n_items, size_t item_bytes)
 {
     if (NULL == *memory_p || 0 == item_bytes || n_items > *bytes_p / item_bytes) {
@@ -453,7 +452,7 @@ static void *reserve(void **memory_p, size_t *bytes_p, size_t n_items, size_t it
     return *memory_p;
 }
 
-/* A vector's worth is not kept when it is large. */
+/* Frees the buffers if they are large. */
 static void scratch_trim(coll_clv_scratch_t *scratch)
 {
     if (scratch->buffer_bytes > COLL_CLV_SCRATCH_KEEP_BYTES) {
@@ -470,8 +469,8 @@ static int32_t count_open(int64_t n_recvs, int one_source)
     return (int32_t) (n_recvs < most ? n_recvs : most);
 }
 
-/* How many buffers can be in use at once: those of open receives, and where rbuf is not used one
- * for each segment that is received at all (marks them in run->copy, then clears the marks). */
+/* The most buffers in use at once: one per open receive and, unless the result is built in rbuf,
+ * one per received segment. Uses run->copy for marks, then sets it to the initial copies. */
 static int32_t count_buffers(execution_t *run, const clv_step_t *steps, int64_t n_steps,
                              int32_t n_segments)
 {
@@ -496,7 +495,7 @@ static int32_t count_buffers(execution_t *run, const clv_step_t *steps, int64_t 
     return (run->results ? 0 : n_kept) + count_open(n_recvs, one_source);
 }
 
-/* Segment and peer counters, where copies are, free buffers: all int32 inside. */
+/* Lays out the int32 tables: segment and peer counters, places of copies, free buffers. */
 static int begin(execution_t *run, const coll_clv_job_t *job)
 {
     const clv_exec_limits_t limits = {COLL_CLV_RECV_WINDOW, COLL_CLV_SEND_WINDOW,
@@ -523,7 +522,7 @@ static int begin(execution_t *run, const coll_clv_job_t *job)
                : OMPI_ERR_BAD_PARAM;
 }
 
-/* Each takes the longest segment. */
+/* Each buffer has room for the longest segment. */
 static int lay_out_buffers(execution_t *run, int32_t n_buffers)
 {
     const coll_clv_buffers_t layout =
@@ -550,7 +549,7 @@ static int lay_out_buffers(execution_t *run, int32_t n_buffers)
 
 /* --- after an error --- */
 
-/* Takes the memory that requests may still use, whether or not they end in time. */
+/* Gives up all requests, and with them the memory that they may still use. */
 static void abandon(execution_t *run)
 {
     enum { N_REQUESTS = COLL_CLV_RECV_WINDOW + COLL_CLV_SEND_WINDOW };
@@ -568,7 +567,7 @@ static void abandon(execution_t *run)
     }
 }
 
-/* The credit goes on as if the rest of the call had been exchanged: that of our peers does. */
+/* Accounts for the rest of the call as if it had been exchanged, as our peers do. */
 static void close_credit(const execution_t *run)
 {
     coll_clv_ahead_t *ahead = run->scratch->ahead;
@@ -592,8 +591,8 @@ static void close_credit(const execution_t *run)
 
 /* --- the call --- */
 
-/* What the goal wants here and is not in rbuf yet goes there: a block that was combined in buffers,
- * and what a rank alone in its communicator has of its own. */
+/* Copies to rbuf what the goal wants there and is still elsewhere: a block combined in buffers, or
+ * the contribution of a rank that is alone in its communicator. */
 static int complete_result(execution_t *run, int32_t first, int32_t end)
 {
     int rc = OMPI_SUCCESS;
@@ -607,7 +606,7 @@ static int complete_result(execution_t *run, int32_t first, int32_t end)
     return rc;
 }
 
-/* Said by the user, or found by Open MPI where a host has more ranks than processors. */
+/* Set by the user, or by Open MPI on a host with more ranks than processors. */
 static int yields_when_idle(void)
 {
     const int index = mca_base_var_find("ompi", "mpi", NULL, "yield_when_idle");
@@ -652,7 +651,7 @@ static int run_steps(execution_t *run, const coll_clv_job_t *job)
     return run->results ? complete_result(run, 0, job->n_segments) : OMPI_SUCCESS;
 }
 
-/* Where the vector lies and how it is cut; 0 when it cannot be. */
+/* Sets where the vector lies and how it is cut; 0 when it cannot be cut. */
 static int lay_out_vector(execution_t *run, const coll_clv_job_t *job)
 {
     const size_t n_blocks =

@@ -37,8 +37,8 @@ struct ompi_communicator_t;
 struct ompi_datatype_t;
 struct ompi_op_t;
 
-/* Windows of the executor, in segments; why these: docs/decisions/0007-executor.md. With
- * the credit rule an absent root finds at most COLL_CLV_SYNC_EVERY segments from each sender. */
+/* Windows of the executor, in segments; reasons: docs/decisions/0007-executor.md. With the credit
+ * rule, an absent root finds at most COLL_CLV_SYNC_EVERY segments from each sender. */
 #define COLL_CLV_RECV_WINDOW   16
 #define COLL_CLV_SOURCE_WINDOW 8 /* of these from one rank */
 #define COLL_CLV_SEND_WINDOW   4
@@ -46,55 +46,57 @@ struct ompi_op_t;
 
 #define COLL_CLV_SCRATCH_KEEP_BYTES ((size_t) 64 << 20)
 
-/* Memory that outlives a call; all zero at first, one per module. */
+/* Memory that outlives a call; all zero at first; one per module. */
 typedef struct coll_clv_scratch {
     void *buffers; /* segments under way */
     void *tables;  /* counters of the executor */
     size_t buffer_bytes;
     size_t table_bytes;
-    int has_opened;               /* ahead was asked for, in the first call */
-    int makes_way;                /* waits yield: so does who sends to its host */
-    struct coll_clv_ahead *ahead; /* what may be sent ahead; NULL: the synchronous sends bound it */
+    int has_opened;               /* ahead was opened, in the first call */
+    int makes_way;                /* a rank that sends inside its host yields, as waits do */
+    struct coll_clv_ahead *ahead; /* credit; NULL: only synchronous sends bound what is ahead */
 } coll_clv_scratch_t;
 
 void coll_clv_scratch_free(coll_clv_scratch_t *scratch);
-/* Its memory, but for what MPI_Comm_free still looks at: the communicator runs no plan any more. */
+/* Frees its memory, except for the credit, which MPI_Comm_free still needs. The communicator runs
+ * no plan any more. */
 void coll_clv_scratch_drop(coll_clv_scratch_t *scratch);
 
-/* What to do: arguments as MPI's function for the goal has them. */
+/* One call: its plan, and the arguments of MPI's function for the goal. */
 typedef struct coll_clv_job {
     const clv_step_t *steps; /* of this rank */
     int64_t n_steps;
-    int32_t n_segments; /* 1 .. count; of reduce_scatter a multiple of the communicator's size */
+    int32_t n_segments; /* 1 .. count; of reduce_scatter a multiple of n_ranks */
     clv_goal_t goal;
     clv_exec_policy_t policy; /* the same on all ranks */
-    int is_decoupled; /* nobody waits for what this rank sends, as far as is known: it sends on */
+    int is_decoupled; /* as far as known no rank waits for this one's messages: no yielding */
     int yields;       /* ranks of this host share processors */
     int root;         /* of reduce and bcast */
-    int tag;          /* of the collective; messages of two collectives never meet */
+    int tag;          /* of the collective; messages of two collectives never match */
     /* This rank's contribution, never written; MPI_IN_PLACE at the root of a reduce and, on any
      * rank, in allreduce and reduce_scatter: it is in rbuf then. Not used by bcast. */
     const void *sbuf;
-    /* The result: at the root of a reduce, everywhere in allreduce, this rank's block in
-     * reduce_scatter; the vector itself in bcast. Else not used. */
+    /* The result: at the root of a reduce, on every rank of an allreduce, this rank's block in
+     * reduce_scatter, the vector itself in bcast. Otherwise not used. */
     void *rbuf;
-    void **lent_p; /* the caller's heap that rbuf is in; NULL: not the heap, or not the caller's.
-                    * After the error of a request *lent_p is NULL: it goes with the last request */
+    void **lent_p; /* the caller's heap block that holds rbuf; NULL: rbuf is not in one. If a
+                    * request has failed, *lent_p becomes NULL: the block is freed with the last
+                    * request */
     size_t
-        count; /* elements of the whole vector; in reduce_scatter all blocks, a multiple of them */
+        count; /* elements of the vector; in reduce_scatter of all blocks, a multiple of n_ranks */
     struct ompi_datatype_t *dtype;
     struct ompi_op_t *op; /* not used by bcast */
     struct ompi_communicator_t *comm;
-    struct coll_clv_nap *nap; /* the wait, which hears what moves; NULL: nobody does */
-    /* Whether a call on comm has failed on another rank, which then ends this one, too. Asked while
-     * nothing moves, and until comm is freed; may be NULL. */
+    struct coll_clv_nap *nap; /* the wait, which is told of messages that move; NULL: none */
+    /* Whether a call on comm has failed on another rank, which then ends this one, too. Called
+     * while nothing moves, and until comm is freed; may be NULL. */
     bool (*is_broken)(const void *context);
     const void *context;
 } coll_clv_job_t;
 
-/* Does the job and blocks until this rank's part is done. OMPI_SUCCESS, OMPI_ERR_BAD_PARAM or
- * OMPI_ERR_OUT_OF_RESOURCE (both before the first message), or the error of a request, of the
- * communicator or of another rank; then what is outstanding was cancelled or waited for. */
+/* Runs the job and blocks until this rank's part is done. OMPI_SUCCESS; OMPI_ERR_BAD_PARAM or
+ * OMPI_ERR_OUT_OF_RESOURCE (both before the first message); or the error of a request, of the
+ * communicator or of another rank: then open requests were cancelled or waited for. */
 int coll_clv_execute_steps(const coll_clv_job_t *job, coll_clv_scratch_t *scratch);
 
 #endif

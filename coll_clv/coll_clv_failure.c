@@ -39,9 +39,9 @@ int coll_clv_failure_awaited(struct ompi_communicator_t *comm)
 
 /* ---- the end of a communicator -------------------------------------------------------------- */
 
-/* Attributes are deleted when the user frees the communicator, whoever else still holds it. By Open
- * MPI's own functions: those of MPI abort inside MPI_Init, where a process that was spawned makes
- * its first collective calls. */
+/* Deleting the attribute runs when the user frees the communicator, even if Open MPI still holds
+ * it. We call Open MPI's own functions: those of MPI abort inside MPI_Init, where a spawned process
+ * makes its first collective calls. */
 typedef struct on_free {
     coll_clv_release_t release;
     void *context;
@@ -75,7 +75,7 @@ int coll_clv_failure_on_free(struct ompi_communicator_t *comm, coll_clv_release_
     rc = ompi_attr_create_keyval(COMM_ATTR, copy, delete, &key, NULL, 0, NULL);
     if (OMPI_SUCCESS == rc) {
         rc = ompi_attr_set_c(COMM_ATTR, comm, &comm->c_keyhash, key, on_free, false);
-        (void) ompi_attr_free_keyval(COMM_ATTR, &key, false); /* lives on with its attribute */
+        (void) ompi_attr_free_keyval(COMM_ATTR, &key, false); /* the attribute keeps it alive */
     }
     if (OMPI_SUCCESS != rc) {
         clv_free(on_free);
@@ -90,7 +90,7 @@ static bool is_open(const ompi_request_t *request)
     return NULL != request && MPI_REQUEST_NULL != request;
 }
 
-/* A failed request is completed by looking at it. */
+/* ompi_request_is_failed also completes a failed request. */
 static void look_at(ompi_request_t *request)
 {
 #if COLL_CLV_HAS_ULFM
@@ -130,7 +130,7 @@ void coll_clv_take_back(ompi_request_t **requests, int n_requests)
     }
 }
 
-/* Returns how many are still open; the others become NULL. */
+/* Returns how many are still open; the entries of the others become NULL. */
 static int settle(ompi_request_t **requests, int n_requests)
 {
     const int64_t end_ns = clv_local_now_ns() + COLL_CLV_SETTLE_NS;
@@ -143,9 +143,9 @@ static int settle(ompi_request_t **requests, int n_requests)
     return n_open;
 }
 
-/* ---- what they use of our memory ------------------------------------------------------------ */
+/* ---- memory that open requests use ----------------------------------------------------------- */
 
-/* Some that have not ended, and what goes with the last of them. */
+/* Requests that are still open, and the memory to free with the last of them. */
 typedef struct lent {
     struct lent *next;
     void *memory;
@@ -165,7 +165,7 @@ static void put_back(lent_t *lent)
     pthread_mutex_unlock(&lent_lock);
 }
 
-/* Without memory for the entry, what they use stays for good. */
+/* Without memory for the entry, the memory that they use is never freed. */
 static void lend(ompi_request_t **requests, int n_requests, void *memory, void *more)
 {
     lent_t *lent = clv_alloc(1, sizeof *lent + (size_t) n_requests * sizeof lent->requests[0]);
@@ -191,8 +191,8 @@ static lent_t *take_all_lent(void)
     return list;
 }
 
-/* Without the lock: the last request of a communicator takes it along, whose module may give up
- * what it has. */
+/* Frees without the lock: the last request of a communicator may release it, and its module may
+ * then give up requests itself. */
 void coll_clv_failure_collect(void)
 {
     lent_t *next;

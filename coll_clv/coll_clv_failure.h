@@ -25,7 +25,8 @@
 #include "ompi/request/request.h"
 #include "opal/sys/atomic.h"
 
-/* Whether a request has ended; then all that the thread wrote whose progress ended it is seen. */
+/* Whether a request has ended. If so, all writes of the thread whose progress ended it are
+ * visible. */
 static inline bool coll_clv_is_over(const ompi_request_t *request)
 {
     if (!REQUEST_COMPLETE(request)) {
@@ -35,7 +36,7 @@ static inline bool coll_clv_is_over(const ompi_request_t *request)
     return true;
 }
 
-/* OMPI_SUCCESS, or the class of error with which every collective on comm ends from now on:
+/* OMPI_SUCCESS, or the error class with which every collective on comm ends from now on:
  * MPI_ERR_REVOKED or MPI_ERR_PROC_FAILED. */
 static inline int coll_clv_failure_of(struct ompi_communicator_t *comm)
 {
@@ -52,8 +53,8 @@ static inline int coll_clv_failure_of(struct ompi_communicator_t *comm)
     return OMPI_SUCCESS;
 }
 
-/* The same for a wait, which also ends when some rank has told that its call failed: MPI_ERR_OTHER.
- * is_broken may be NULL. */
+/* The same for a wait, which also ends with MPI_ERR_OTHER when another rank has reported a failed
+ * call. is_broken may be NULL. */
 static inline int coll_clv_failure_or_broken(struct ompi_communicator_t *comm,
                                              bool (*is_broken)(const void *), const void *context)
 {
@@ -63,34 +64,35 @@ static inline int coll_clv_failure_or_broken(struct ompi_communicator_t *comm,
                                                                               : failure;
 }
 
-/* The same for one who was cut off from another process and does not know why: a process that died
- * is known to its neighbours sooner than to Open MPI. Makes MPI progress for COLL_CLV_NOTICE_NS at
- * most, and only where the job was started to survive failures. */
+/* The same for a rank that has lost its connection to another process and does not know why:
+ * neighbours notice a dead process sooner than Open MPI. Makes MPI progress for at most
+ * COLL_CLV_NOTICE_NS, and only if the job was started to survive failures. */
 int coll_clv_failure_awaited(struct ompi_communicator_t *comm);
 
 #define COLL_CLV_NOTICE_NS INT64_C(10000000000)
 
 typedef void (*coll_clv_release_t)(struct ompi_communicator_t *comm, void *context);
 
-/* Has release called with context when the user frees comm, while it can still send. Afterwards it
- * may live on in Open MPI, for the sake of requests that have not ended, and its module with it; or
- * it is being taken apart, and a request of ours would do that twice. Also within MPI_Init.
- * OMPI_SUCCESS or why it cannot be had. */
+/* Calls release with context when the user frees comm, while it can still send. Later is too late:
+ * Open MPI may keep comm and its module alive for requests that have not ended, or is taking it
+ * apart, and a request of ours would start that a second time. Works within MPI_Init. OMPI_SUCCESS
+ * or an error. */
 int coll_clv_failure_on_free(struct ompi_communicator_t *comm, coll_clv_release_t release,
                              void *context);
 
-/* After an error: takes receives back that are not matched. NULL and MPI_REQUEST_NULL are fine. */
+/* After an error: cancels receives that are not matched. NULL and MPI_REQUEST_NULL are fine. */
 void coll_clv_take_back(ompi_request_t **requests, int n_requests);
 
-/* Gives requests up after an error, and with them what they use: waits COLL_CLV_SETTLE_NS at most
- * until they end by themselves, failed ones at once. The memory goes with the last of them, now or
- * when coll_clv_failure_collect finds that it has ended; either block may be NULL. */
+/* Gives up requests after an error, with the memory that they use. Waits for at most
+ * COLL_CLV_SETTLE_NS until they end; failed ones end at once. The memory is freed with the last of
+ * them, now or when coll_clv_failure_collect finds that it has ended. Either block may be NULL. */
 void coll_clv_give_up(ompi_request_t **requests, int n_requests, void *memory, void *more);
 
 #define COLL_CLV_SETTLE_NS INT64_C(1000000000)
 
 /* Frees what was given up and has ended since: a send to a rank that has not revoked yet ends when
- * it does. Called when requests are given up, and when a communicator begins or ends with us. */
+ * that rank does. Called when requests are given up, and at begin and end of a communicator with
+ * clv. */
 void coll_clv_failure_collect(void);
 
 #endif

@@ -14,7 +14,7 @@ static bool is_integer(const coll_clv_call_t *call)
            OMPI_DATATYPE_FLAG_DATA_INT == (call->dtype->super.flags & OMPI_DATATYPE_FLAG_DATA_TYPE);
 }
 
-/* Plans combine in an order that follows the arrivals. */
+/* Plans combine in an order that follows the arrivals; such a call needs a fixed one. */
 bool coll_clv_must_keep_order(const coll_clv_call_t *call)
 {
     if (NULL == call->op) {
@@ -41,7 +41,7 @@ static clv_call_facts_t facts_of(const coll_clv_call_t *call)
                               .commutes = NULL == call->op || ompi_op_is_commute(call->op)};
 }
 
-/* The smallest vector that auto plans. */
+/* The smallest vector that auto plans, bytes. */
 int64_t coll_clv_least_bytes(const clv_choose_config_t *config, int32_t collective)
 {
     return config->n_ranks < config->min_ranks ? INT64_MAX
@@ -67,7 +67,7 @@ int coll_clv_unfit_for_plans(const coll_clv_call_t *call, int32_t forced)
         return is_small ? CLV_REASON_TOO_SMALL : CLV_REASON_MANY_RANKS;
     }
     if (CLV_ALGORITHM_AUTO != forced) {
-        return CLV_FIT; /* small ones too */
+        return CLV_FIT; /* a forced algorithm plans small vectors, too */
     }
     if (!config->exchange && !call->is_fixed) {
         return CLV_REASON_EXCHANGE_OFF;

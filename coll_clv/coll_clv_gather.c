@@ -20,14 +20,14 @@
 #include "coll_clv/coll_clv_failure.h"
 #include "util/util_min_max.h"
 
-/* Of a round: receives, then sends; a share that wraps around is two messages. */
+/* Messages of a round: receives, then sends. A share that wraps around takes two. */
 #define N_PIECES   2
 #define N_MESSAGES (2 * N_PIECES)
 
 typedef struct messages {
     struct ompi_communicator_t *comm;
     ompi_request_t *requests[N_MESSAGES];
-    size_t n_bytes[N_MESSAGES]; /* that came */
+    size_t n_bytes[N_MESSAGES]; /* received */
 } messages_t;
 
 static int receive(messages_t *messages, int i, void *bytes, size_t n_bytes, int from)
@@ -43,8 +43,8 @@ static int send_to(messages_t *messages, int i, const void *bytes, size_t n_byte
                               &messages->requests[N_PIECES + i]));
 }
 
-/* A request that failed stays, for who gives all of them up. Yields whatever Open MPI does: while
- * UCX connects, its progress always has something to do, and Open MPI never yields for it. */
+/* Leaves a failed request to end_round. Yields whatever Open MPI does: while UCX connects, its
+ * progress always has work, and Open MPI then never yields. */
 static int wait_for(messages_t *messages, int i)
 {
     ompi_request_t **request = &messages->requests[i];
@@ -67,7 +67,7 @@ static int wait_for(messages_t *messages, int i)
     return rc;
 }
 
-/* Ends what begin has returned rc for. memory goes with requests that do not end. */
+/* Ends the round that begin_round started with rc. memory goes with requests that do not end. */
 static int end_round(messages_t *messages, int rc, void **memory_p)
 {
     for (int i = 0; i < N_MESSAGES && OMPI_SUCCESS == rc; i++) {
@@ -83,15 +83,16 @@ static int end_round(messages_t *messages, int rc, void **memory_p)
     return rc;
 }
 
-/* ---- bytes of each rank ---------------------------------------------------------------------- */
+/* ---- bytes from each rank ------------------------------------------------------------------- */
 
 typedef struct shares {
     unsigned char *all;
-    size_t n_bytes; /* of one */
+    size_t n_bytes; /* of one rank */
     int n_ranks;
 } shares_t;
 
-/* Of n shares from first on, around the end, those before it or those behind. */
+/* Of n shares from first on, wrapping around: i = 0 is the part before the end, 1 the part after
+ * it. */
 static unsigned char *piece(const shares_t *shares, int first, int n, int i, size_t *n_bytes_p)
 {
     const int before = (int) clv_smaller(n, shares->n_ranks - first);
@@ -100,7 +101,7 @@ static unsigned char *piece(const shares_t *shares, int first, int n, int i, siz
     return 0 == i ? shares->all + (size_t) first * shares->n_bytes : shares->all;
 }
 
-/* Has shares of ranks from its own on, and gets as many of those that follow. */
+/* This rank has `distance` shares from its own on, sends them, and receives those that follow. */
 static int begin_round(messages_t *messages, const shares_t *shares, int distance)
 {
     const int rank = ompi_comm_rank(messages->comm), n_ranks = shares->n_ranks;
@@ -136,10 +137,10 @@ int coll_clv_gather(struct ompi_communicator_t *comm, const void *mine, void **a
     return rc;
 }
 
-/* ---- one answer of all ----------------------------------------------------------------------- */
+/* ---- one answer from all --------------------------------------------------------------------- */
 
-/* A no has a byte, a yes has none: so there is nothing that Open MPI could still read or write
- * after an error. */
+/* A "no" has one byte, a "yes" none, and all read or write this array: after an error no other
+ * memory of ours is in use. */
 static unsigned char no[2];
 
 static int ask_all(struct ompi_communicator_t *comm, bool *answer_p)

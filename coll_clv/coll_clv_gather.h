@@ -24,15 +24,16 @@
 
 struct ompi_communicator_t;
 
-/* The n_bytes of each rank at mine to *all_p on every rank, in the order of ranks. *all_p is from
- * clv_alloc; it becomes NULL when after an error Open MPI may still use it: then it is nobody's. */
+/* Gathers the n_bytes at mine of each rank to *all_p on every rank, in rank order. *all_p is from
+ * clv_alloc. It becomes NULL if Open MPI may still use it after an error; then nobody frees it. */
 int coll_clv_gather(struct ompi_communicator_t *comm, const void *mine, void **all_p,
                     size_t n_bytes);
 
-/* Whether all ranks say yes; without memory, for one that has none. False also after an error. */
+/* Whether all ranks say yes. Allocates nothing, so that a rank without memory can call it. False
+ * after an error. */
 bool coll_clv_agree(struct ompi_communicator_t *comm, bool mine);
 
-/* Returns when all ranks have come. */
+/* A barrier: returns when all ranks have called it. */
 int coll_clv_meet(struct ompi_communicator_t *comm);
 
 #endif

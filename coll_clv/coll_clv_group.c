@@ -22,11 +22,13 @@
 #include "util/util_log.h"
 #include "util/util_time.h"
 
-/* A rank that waits for its forecast gives the core away after so many looks, for so long. */
+/* While it waits for its forecast, a rank sleeps for FORECAST_SLEEP_NS after each look past this
+ * many. */
 #define FORECAST_SPINS    200
 #define FORECAST_SLEEP_NS 20000
 
-/* For the summary: who was last most often here, if this was where most was seen. */
+/* Keeps for the summary which rank was last most often, if this communicator had the most sampled
+ * calls. */
 static void keep_late(const coll_clv_group_t *group)
 {
     pthread_mutex_lock(&mca_coll_clv_component.account);
@@ -37,7 +39,7 @@ static void keep_late(const coll_clv_group_t *group)
     pthread_mutex_unlock(&mca_coll_clv_component.account);
 }
 
-/* Its own part; the exchange is ended already. */
+/* Frees the group's own memory; its exchange has ended already. */
 static void group_clear(coll_clv_group_t *group)
 {
     keep_late(group);
@@ -140,7 +142,7 @@ static clv_status_t take_steps(const coll_clv_group_t *group, clv_plan_t *plan,
     return NULL == steps ? CLV_NO_MEMORY : CLV_OK;
 }
 
-/* A plan of NULL is the previous function. */
+/* *plan_p stays NULL for the previous function. */
 static clv_status_t choose_kept(const coll_clv_group_t *group, kept_node_plan_t *kept,
                                 clv_plan_t **plan_p)
 {
@@ -174,7 +176,7 @@ static clv_status_t make_kept(coll_clv_group_t *group, const kept_node_plan_t *w
     return status;
 }
 
-/* Where ranks found at set-up that there is no exchange, nothing is chosen. */
+/* False if set-up found that there is no exchange: then nothing is chosen. */
 static bool chooses(const coll_clv_group_t *group)
 {
     return CLV_FIT == group->why || coll_clv_group_is_local(group);
@@ -199,7 +201,7 @@ static int is_wanted(const kept_node_plan_t *kept, const kept_node_plan_t *wante
              kept->decision.round_ns == wanted->decision.round_ns));
 }
 
-/* What such calls run; *kept_p may be of no use when the status is none. */
+/* *kept_p is what such calls run; valid only if the status is CLV_OK. */
 static clv_status_t find_kept(coll_clv_group_t *group, const kept_node_plan_t *wanted,
                               kept_node_plan_t **kept_p)
 {
@@ -214,7 +216,7 @@ static clv_status_t find_kept(coll_clv_group_t *group, const kept_node_plan_t *w
     return make_kept(group, wanted, *kept_p);
 }
 
-/* stream: the call's; NULL: it has none. */
+/* stream: of the call; NULL: it has none. */
 static kept_node_plan_t wanted_of(const coll_clv_group_t *group, const clv_pap_stream_key_t *key,
                                   int fixed, const stream_keys_t *stream)
 {
@@ -232,10 +234,10 @@ static kept_node_plan_t wanted_of(const coll_clv_group_t *group, const clv_pap_s
     return wanted;
 }
 
-/* Without a forecast: what the stream goes on with, else the best plan for equal arrivals, or the
- * forced one, or the previous function. What runs depends on the config, the key and decisions
- * alone, since ranks notice a lost group at different calls; where there is no exchange nothing is
- * chosen but what is forced or fixed. */
+/* Without a forecast the stream's sticky decision runs, else the best plan for equal arrivals, a
+ * forced plan, or the previous function. This depends on the config, the key and past decisions
+ * only, since ranks notice a lost group at different calls. Without an exchange, only forced and
+ * fixed plans are made. */
 static CLV_COLD clv_status_t assign_without_forecast(coll_clv_group_t *group,
                                                      const clv_pap_stream_key_t *key, int fixed,
                                                      const stream_keys_t *stream,
@@ -255,7 +257,7 @@ static CLV_COLD clv_status_t assign_without_forecast(coll_clv_group_t *group,
     }
     wanted = wanted_of(group, key, fixed, stream);
     status = find_kept(group, &wanted, &kept);
-    if (CLV_LIMIT == status) { /* equal on all ranks: no plan of this size, the previous reduce */
+    if (CLV_LIMIT == status) { /* equal on all ranks: no plan of this size, the previous function */
         node_plan->decision.reason = CLV_REASON_NO_PLAN;
         return CLV_OK;
     }
@@ -303,7 +305,7 @@ static CLV_HOT clv_status_t assign_from(coll_clv_group_t *group, const clv_pap_s
     return node_plan->made_ahead ? CLV_OK : assign_own(group, key, forecast, node_plan);
 }
 
-/* The missing record is that of a rank which has not yet entered an earlier call; it may need our
+/* The missing record is that of a rank that has not yet entered an earlier call. It may need our
  * MPI progress to get there. */
 static CLV_COLD void let_others_come(int64_t looks)
 {
@@ -343,8 +345,8 @@ static void words(void *context, char *text, int n_bytes)
 
 static const coll_clv_wait_ops_t wait_ops = {.where = where, .words = words};
 
-/* A rank that died will never give its record: then *failure_p says so, and the status is no more
- * than "not yet". */
+/* A dead rank never gives its record: then *failure_p is the error, and the status only
+ * CLV_AGAIN. */
 static CLV_HOT clv_status_t wait_for_forecast(coll_clv_group_t *group, clv_pap_call_t *call,
                                               const clv_pap_forecast_t **forecast_p,
                                               const clv_node_plans_t **node_plans_p, int *failure_p)
@@ -365,8 +367,8 @@ static CLV_HOT clv_status_t wait_for_forecast(coll_clv_group_t *group, clv_pap_c
         *failure_p = coll_clv_failure_or_broken(group->comm, coll_clv_group_is_broken, group);
     }
     coll_clv_wait_end(&wait);
-    /* A forecast of no valid record set (clocks not ready) has no node plans, on every rank: as
-     * good as none. */
+    /* A forecast without a valid record set (clocks not ready) has no node plans, on every rank
+     * alike: it counts as none. */
     *node_plans_p = n_bytes > 0 ? node_plans : NULL;
     return status;
 }
@@ -379,7 +381,7 @@ static int ompi_error_of(clv_status_t status)
     return CLV_NO_MEMORY == status ? OMPI_ERR_OUT_OF_RESOURCE : OMPI_ERROR;
 }
 
-/* Where the others died with the connection, that is the news. */
+/* If the other ranks died with the connection, their failure is the error to report. */
 static CLV_COLD int cut_off(const coll_clv_group_t *group, clv_status_t status)
 {
     const int failure = coll_clv_failure_awaited(group->comm);
@@ -392,8 +394,8 @@ static CLV_COLD int cut_off(const coll_clv_group_t *group, clv_status_t status)
     return ompi_error_of(status);
 }
 
-/* Every call of a stream says so once it is answered, in the order of calls: equal on all ranks.
- * NULL: it has no stream. */
+/* Called for each call of a stream once it has its answer, in the order of calls: equal on all
+ * ranks. NULL: the call has no stream. */
 static CLV_HOT stream_keys_t *stream_of(coll_clv_group_t *group, const clv_pap_call_t *call)
 {
     stream_keys_t *stream;
@@ -430,7 +432,7 @@ static CLV_HOT void keep_decision(stream_keys_t *stream, const clv_pap_call_t *c
     }
 }
 
-/* forecast, node_plans: NULL where there is none. */
+/* forecast, node_plans: NULL: none. */
 static CLV_HOT clv_status_t assign(coll_clv_group_t *group, const clv_pap_stream_key_t *key,
                                    const clv_pap_call_t *call, const clv_pap_forecast_t *forecast,
                                    const clv_node_plans_t *node_plans,

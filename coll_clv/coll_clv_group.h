@@ -27,72 +27,72 @@
 
 struct coll_clv_params; /* coll_clv.h */
 
-/* Plans without a forecast that are kept (forced plans before the first forecast). */
+/* Plans that are kept for calls without a forecast. */
 #define COLL_CLV_KEPT_NODE_PLANS 64
 
-/* What a call has to do. steps are this rank's, valid until coll_clv_group_end. */
+/* What a call has to run. steps are this rank's, valid until coll_clv_group_end. */
 typedef struct coll_clv_node_plan {
     clv_choose_decision_t decision;
     const clv_step_t *steps;
     int64_t n_steps;
     const clv_pap_forecast_t
         *forecast;     /* NULL: none for this call; valid until coll_clv_group_end */
-    int is_fixed;      /* no part of any stream */
-    int made_ahead;    /* the background thread had made the plan before we asked */
-    int64_t lookup_ns; /* from the arrival until all this was known; 0 without the exchange */
+    int is_fixed;      /* not part of any stream */
+    int made_ahead;    /* the background thread had made the plan before the call */
+    int64_t lookup_ns; /* from the arrival until the plan was known; 0 without the exchange */
 } coll_clv_node_plan_t;
 
 typedef struct coll_clv_group coll_clv_group_t;
 
-/* Collective over comm, inside a call that all its ranks have entered. On OMPI_SUCCESS *group_p is
- * a group on every rank. Without the exchange (parameter, no interface, a rank that could not
- * attach, unequal parameters) the group only makes plans without a forecast; then *why_p is the
- * reason, else CLV_FIT. config: rank-equal parameters, n_ranks and max_cells; its cost is measured
- * and agreed here. params: of this process, for its listener. vector_bytes: of the call, which it
- * takes longer by a tenth for that or a little more (coll_clv_calibrate.h). */
+/* Collective over comm, inside a call that all its ranks have entered. On OMPI_SUCCESS, *group_p is
+ * a group on every rank. If there is no exchange (parameter, no interface, a rank that could not
+ * attach, unequal parameters), the group only makes plans without a forecast, and *why_p is the
+ * reason; else it is CLV_FIT. config: rank-equal parameters, n_ranks and max_cells; its cost is
+ * measured and agreed here. params: of this process, for its listener. vector_bytes: of the call,
+ * which set-up makes a tenth or a little more longer (coll_clv_calibrate.h). */
 int coll_clv_group_setup(struct ompi_communicator_t *comm, const clv_choose_config_t *config,
                          const struct coll_clv_params *params, int64_t vector_bytes,
                          coll_clv_group_t **group_p, int *why_p);
-/* A local one: nobody else is asked, nothing is measured. NULL: no memory. */
+/* A local group: nothing is exchanged or measured. NULL: no memory. */
 coll_clv_group_t *coll_clv_group_local(struct ompi_communicator_t *comm,
                                        const clv_choose_config_t *config);
-/* NULL is local, too. */
+/* Of NULL: true. */
 bool coll_clv_group_is_local(const coll_clv_group_t *group);
-/* Before free, while the communicator works: tells neighbours what they may lack. False: no free
- * now, that comes with the communicator's end in Open MPI. NULL is fine. */
+/* Before free, while the communicator works: sends neighbours what they may lack. False: do not
+ * free now; Open MPI does when it ends the communicator. NULL is fine. */
 bool coll_clv_group_settle(coll_clv_group_t *group);
 void coll_clv_group_free(coll_clv_group_t *group);
-/* The same after its communicator failed: clv_pap_group_abandon. */
+/* Frees the group after its communicator has failed: clv_pap_group_abandon. */
 void coll_clv_group_abandon(coll_clv_group_t *group);
 
-/* A call of this rank has failed in the middle. What others were to hear from it never comes, and
- * what it was sent and did not take would be taken for a part of the next call: no later call of
- * this communicator succeeds, and all ranks are told so (pap_predict.h). NULL is fine. Whether this
- * rank had not called it before. */
+/* A call of this rank has failed midway. Peers never get the rest of its messages, and messages
+ * that it did not receive would match the next call. So no later call of this communicator
+ * succeeds, and all ranks are told (pap_predict.h). NULL is fine. Returns whether this is the first
+ * time. */
 bool coll_clv_group_break(coll_clv_group_t *group);
-/* Whether some rank has said that; whoever waits looks. For coll_clv_job_t, too; NULL is fine. */
+/* Whether any rank has broken the group; every wait checks it. Fits coll_clv_job_t; NULL is
+ * fine. */
 bool coll_clv_group_is_broken(const void *group);
 
-/* Asks for the memory that a call touches, some time before coll_clv_group_begin. */
+/* Prefetches the memory that a call touches, some time before coll_clv_group_begin. */
 void coll_clv_group_fetch(const coll_clv_group_t *group);
 
-/* The call of this key: waits for its forecast (making MPI progress), then says what to do. fixed:
- * it must not depend on forecasts or measurements (clv_choose_fixed), so it is not numbered. The
- * only failures are this process's own and those that Open MPI knows of (coll_clv_failure.h); they
- * must be returned to the caller of MPI, and the call has no coll_clv_group_end. */
+/* Begins the call of this key: waits for its forecast (making MPI progress), then says what to run.
+ * fixed: the plan must not depend on forecasts or measurements (clv_choose_fixed), so the call is
+ * not numbered. Fails only if this process fails or Open MPI knows of a failure
+ * (coll_clv_failure.h). The error must be returned to the caller of MPI, and the call has no
+ * coll_clv_group_end. */
 int coll_clv_group_begin(coll_clv_group_t *group, const clv_pap_stream_key_t *key, int fixed,
                          clv_pap_call_t *call, coll_clv_node_plan_t *node_plan);
-/* How long the call took this rank since its begin, ns; -1: a fixed one, nobody looked at the
- * clock. */
+/* How long the call took on this rank since its begin, ns; -1: a fixed call, which is not timed. */
 int64_t coll_clv_group_end(coll_clv_group_t *group, clv_pap_call_t *call,
                            const coll_clv_node_plan_t *node_plan);
 
 /* The pap_predict group, or NULL; for the hint and for printing. */
 clv_pap_group_t *coll_clv_group_pap(coll_clv_group_t *group);
-/* Parameters, and what was found out about the communicator. */
+/* The parameters, with what was measured on the communicator. */
 const clv_choose_config_t *coll_clv_group_config(const coll_clv_group_t *group);
-/* The plan behind a node plan again, for printing: the caller's to free, NULL when there is
- * none. */
+/* Makes the plan of a node plan again, for printing. The caller frees it; NULL: there is none. */
 clv_plan_t *coll_clv_group_plan(coll_clv_group_t *group, const clv_pap_stream_key_t *key,
                                 const coll_clv_node_plan_t *node_plan);
 

@@ -37,13 +37,13 @@ static const help_topic_t topics[] = {
 #undef HELP_TOPIC
 };
 
-/* Topics may be whole lines, longer than the name of a file or of a socket; jobs, too. */
+/* A hash, since topics may be whole lines, longer than a file or socket name; so may job names. */
 static uint64_t number_of(const char *topic)
 {
     return clv_fnv1a64(CLV_FNV1A64_BASIS, topic, strlen(topic));
 }
 
-/* What all processes of a job have in common and no other job has; "" when nobody started us. */
+/* A name that all processes of a job share and no other job has; "" for a singleton. */
 static void name_job(char *name, size_t size)
 {
     static const char *const variables[] = {"PMIX_NAMESPACE", "OMPI_MCA_ess_base_jobid",
@@ -61,9 +61,9 @@ static void name_job(char *name, size_t size)
 
 typedef enum claim { FIRST, LATER, UNKNOWN } claim_t;
 
-/* A file in the job's folder on this node, which goes with the job. It outlives who made it: a
- * process may be aborted before the last one of its node begins. Made without a descriptor, of
- * which there may be none left. */
+/* Claims by a file in the job's session folder on this host, which is removed with the job. It
+ * survives the process that made it: a process may abort before the last one of its host starts.
+ * Needs no file descriptor, of which there may be none left. */
 static claim_t claim_file(const char *topic)
 {
     char path[4096];
@@ -79,7 +79,7 @@ static claim_t claim_file(const char *topic)
     return FIRST;
 }
 
-/* A name in the kernel's list of sockets, which its owner keeps for its life; nothing is left
+/* Claims by an abstract socket name, which its owner keeps until it ends and which leaves nothing
  * behind. */
 static claim_t claim_socket(const char *topic)
 {
@@ -133,7 +133,7 @@ void coll_clv_help(const char *topic, const char *sentence)
     if (!coll_clv_help_is_first(topic)) {
         return;
     }
-    /* In one piece: other processes write to the same place. */
+    /* In one write: other processes write to the same stream. */
     (void) snprintf(message, sizeof message, FRAME "%.*s%s%s" FRAME, (int) (place - text), text,
                     sentence, place + 2);
     fputs(message, stderr);

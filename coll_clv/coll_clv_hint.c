@@ -14,7 +14,7 @@
 OMPI_DECLSPEC int coll_clv_hint_arrival(MPI_Comm comm, long long ns_from_now);
 OMPI_DECLSPEC int coll_clv_hint_progress(MPI_Comm comm, double done, double total);
 
-/* Not, for one, where somebody wraps us. */
+/* False for one where another component wraps ours. */
 static bool is_ours(const mca_coll_base_module_t *module)
 {
     return NULL != module &&
@@ -56,7 +56,7 @@ int coll_clv_hint_progress(MPI_Comm comm, double done, double total)
     return NULL == pap ? 0 : clv_pap_hint_progress(pap, done, total);
 }
 
-/* Where waits spin no history is kept before somebody asks. */
+/* Where waits spin, no history is kept until the program asks for the first time. */
 static coll_clv_waits_t *waits_of(coll_clv_module_t *module)
 {
     coll_clv_waits_t *waits = __atomic_load_n(&module->waits, __ATOMIC_ACQUIRE);
@@ -65,7 +65,7 @@ static coll_clv_waits_t *waits_of(coll_clv_module_t *module)
         coll_clv_waits_t *mine = coll_clv_sleep_waits(CLV_WAIT_SPIN);
         if (NULL != mine && !__atomic_compare_exchange_n(&module->waits, &waits, mine, false,
                                                          __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
-            coll_clv_sleep_free(mine); /* two threads asked first */
+            coll_clv_sleep_free(mine); /* another thread asked first */
             return waits;
         }
         return mine;

@@ -10,7 +10,7 @@ static pthread_mutex_t known_lock = PTHREAD_MUTEX_INITIALIZER;
 static coll_clv_known_t table[COLL_CLV_KNOWN_MAX];
 static int oldest;
 
-/* With the lock; COLL_CLV_KNOWN_MAX: nowhere. */
+/* Under the lock. COLL_CLV_KNOWN_MAX: not found. */
 static int place_of(uint64_t processes)
 {
     int i = 0;

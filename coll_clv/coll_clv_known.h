@@ -19,18 +19,18 @@
 
 #define COLL_CLV_KNOWN_MAX 8
 
-/* No padding: ranks compare its bytes. */
+/* Without padding, since ranks compare it bytewise. */
 typedef struct coll_clv_known {
-    uint64_t processes; /* a hash of their names in the order of ranks */
-    int32_t n_messages; /* of the stream that measured; 0: nothing is known */
-    int32_t has_places; /* 1: some ranks share links, and the near numbers were measured */
+    uint64_t processes; /* a hash of their names, in rank order */
+    int32_t n_messages; /* of the stream that measured it; 0: nothing is known */
+    int32_t has_places; /* 1: some ranks share links, and the near values were measured */
     clv_cost_t cost;
 } coll_clv_known_t;
 
-/* What is known of those processes. */
+/* What is known about these processes. */
 coll_clv_known_t coll_clv_known_find(uint64_t processes);
 
-/* Instead of what was known of the same processes, or else of those longest in here. */
+/* Replaces what is known of the same processes, else the oldest entry. */
 void coll_clv_known_put(const coll_clv_known_t *known);
 
 #endif

@@ -19,14 +19,14 @@
 #include "coll_clv/coll_clv_show.h"
 #include "util/util_time.h"
 
-/* libevent's, the same in all its releases since 2.0. */
+/* libevent's values, the same in all releases since 2.0. */
 #define LOOP_ONCE     0x01
 #define EVENT_READ    0x02
 #define EVENT_PERSIST 0x10
 
 typedef void (*handler_t)(int fd, short what, void *context);
 
-/* The base that opal_progress turns, and its functions. */
+/* The event base that opal_progress runs, and libevent's functions. */
 typedef struct loop {
     void *base;
     int (*turn)(void *base, int flags);
@@ -42,7 +42,7 @@ static int timer = -1;
 static void *timer_event;
 static bool has_rung;
 
-/* The timer stays readable until somebody reads it, so no turn of the loop can miss it. */
+/* The timer stays readable until it is read, so no turn of the loop can miss it. */
 static void ring(int fd, short what, void *context)
 {
     uint64_t n_times;
@@ -52,7 +52,7 @@ static void ring(int fd, short what, void *context)
     has_rung = 0 < read(fd, &n_times, sizeof n_times);
 }
 
-/* An Open MPI that brings libevent along puts a prefix to its names. */
+/* Open MPI's bundled libevent prefixes its symbols. */
 static bool find(const char *name, void *function_p)
 {
     char other[96];
@@ -127,7 +127,7 @@ bool coll_clv_listen_can(void)
     return YES == answer;
 }
 
-/* While it blocks, whoever makes progress within an event keeps out of the loop. */
+/* While it blocks, progress made within an event stays out of the loop. */
 bool coll_clv_listen(int64_t ns)
 {
     const struct itimerspec until = {
@@ -136,7 +136,7 @@ bool coll_clv_listen(int64_t ns)
 
     has_rung = false;
     if (0 != timerfd_settime(timer, 0, &until, NULL)) {
-        return true; /* nothing would end it: do not sleep */
+        return true; /* without a timer nothing would end the sleep: do not sleep */
     }
     flags = opal_progress_set_event_flag(0);
     (void) loop.turn(loop.base, LOOP_ONCE);

@@ -19,10 +19,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Whether a message ends a sleep here. Looked at once, after MPI_Init has chosen its transports. */
+/* Whether a message can end a sleep. Decided once, after MPI_Init has chosen its transports. */
 bool coll_clv_listen_can(void);
 
-/* Sleeps until something happened or ns have passed; what happened is handled. True: the former. */
+/* Sleeps until an event is handled or ns have passed. True: an event was handled. */
 bool coll_clv_listen(int64_t ns);
 
 /* Component close. */

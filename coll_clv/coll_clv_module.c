@@ -44,7 +44,7 @@ static void module_destruct(coll_clv_module_t *module)
 
 OBJ_CLASS_INSTANCE(coll_clv_module_t, mca_coll_base_module_t, module_construct, module_destruct);
 
-/* Whether coll_clv_collectives has it. */
+/* Whether coll_clv_collectives names it. */
 static bool takes(const coll_clv_module_t *module, clv_collective_t collective)
 {
     return 0 != (module->config.collectives >> collective & 1);
@@ -61,15 +61,15 @@ uint32_t coll_clv_watched(const clv_choose_config_t *config)
                : 0;
 }
 
-/* Whether we stand in the way of its calls. */
+/* Whether we install a function for it: taken, or only watched. */
 static bool has(const coll_clv_module_t *module, clv_collective_t collective)
 {
     return takes(module, collective) || 0 != (module->watched >> collective & 1);
 }
 
 /* Modules are enabled from the lowest priority up, so what is installed now is what would run
- * without us. Holds each module; false when there is a collective of ours without a function. One
- * that we only watch is let go then. */
+ * without us. Retains each module. False when there is no function for a collective that we take;
+ * one that we only watch is dropped then. */
 static bool save_previous(coll_clv_module_t *module, const struct ompi_communicator_t *comm)
 {
     coll_clv_previous_t *previous = &module->previous;
@@ -117,7 +117,7 @@ static int module_enable(mca_coll_base_module_t *base, struct ompi_communicator_
     return OMPI_SUCCESS;
 }
 
-/* Whoever wrapped us was disabled before; if not, the wrapper's pointer stays. */
+/* A component that wrapped us was disabled before; if not, the wrapper's pointer stays. */
 static int module_disable(mca_coll_base_module_t *base, struct ompi_communicator_t *comm)
 {
     coll_clv_module_t *module = (coll_clv_module_t *) base;
@@ -131,12 +131,12 @@ static int module_disable(mca_coll_base_module_t *base, struct ompi_communicator
     }
     CLV_COLLECTIVE_MAP(RESTORE_ROW, )
 #undef RESTORE_ROW
-    (void) module; /* where the framework restores */
+    (void) module; /* in these releases the framework restores the functions */
     return OMPI_SUCCESS;
 }
 
-/* Open MPI takes what a tool asks MPI_T_init_thread for as the program's level: from then on its
- * own functions use what threads share without a lock (packaging/openmpi/issues.md). */
+/* Open MPI takes the level that a tool requests by MPI_T_init_thread for the program's level: from
+ * then on its own functions use shared data without a lock (packaging/openmpi/issues.md). */
 static void tell_lowered_level(void)
 {
     static atomic_bool has_reported;
@@ -149,7 +149,7 @@ static void tell_lowered_level(void)
     }
 }
 
-/* Calls that are not taken wait, too. */
+/* Calls that we do not plan wait, too. */
 static void set_waits(coll_clv_module_t *module)
 {
     const int mode = mca_coll_clv_component.params.wait;

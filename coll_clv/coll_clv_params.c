@@ -25,7 +25,7 @@
 #include "coll_clv/coll_clv_wait.h"
 #include "util/util_version.h"
 
-/* Everything of a row that is not its storage. */
+/* A parameter's row, except its storage. */
 typedef struct param_row {
     const char *name;
     long long min;
@@ -59,7 +59,7 @@ static const mca_base_var_enum_value_t values_of_PREDICTOR[] = {
 #define PREDICTOR_VALUE(stem, all_columns, meaning) {clv_pap_predictor_##stem, #stem},
     CLV_PAP_PREDICTOR_MAP(PREDICTOR_VALUE){0, NULL}};
 
-/* "none" is what the absence of flags is called; the flag enumerator has no word for it. */
+/* "none" stands for no flags; the flag enumerator has no word for that. */
 static const mca_base_var_enum_value_flag_t values_of_PRINT[] = {
 #define PRINT_VALUE(code, spelling, bit, meaning) {bit, spelling, 0},
     CLV_PRINT_MAP(PRINT_VALUE){0, NULL, 0}};
@@ -94,7 +94,7 @@ static const char *environment_of(const char *name)
     return getenv(variable);
 }
 
-/* Of two names that are given Open MPI 4.1 takes the one that is registered last. */
+/* If both names are set, Open MPI 4.1 uses the one registered last. */
 static void register_old_names(const param_row_t *row, int index)
 {
     for (size_t i = 0; i < N_SYNONYMS; i++) {
@@ -105,8 +105,8 @@ static void register_old_names(const param_row_t *row, int index)
     }
 }
 
-/* Words can be set through MPI_T, on all ranks alike: a communicator keeps what it was made with.
- */
+/* Only variables with enumerated values can be set through MPI_T, on all ranks alike. A
+ * communicator keeps the values that it was made with. */
 static int register_var(const param_row_t *row, mca_base_var_type_t type,
                         mca_base_var_enum_t *values, void *storage)
 {
@@ -141,7 +141,7 @@ static int refuse_number(const param_row_t *row, const char *value)
     return refuse(row, value, allowed);
 }
 
-/* What the user wrote, as far as it came by the command line or the environment, else "". */
+/* What the user wrote on the command line or in the environment, else "". */
 static const char *written(const param_row_t *row)
 {
     const char *text = environment_of(row->name);
@@ -153,7 +153,7 @@ static const char *written(const param_row_t *row)
     return NULL == text ? "" : text;
 }
 
-/* Open MPI reads "abc" as 0 and "8x" as 8; what it means to allow is a number and one of kMG. */
+/* Stricter than Open MPI, which reads "abc" as 0 and "8x" as 8: a number and at most one of kMG. */
 static bool is_number(const char *text)
 {
     char *rest = NULL;
@@ -184,7 +184,7 @@ static int register_INT(const param_row_t *row, mca_base_var_enum_t *values, int
     return OMPI_SUCCESS;
 }
 
-/* As Open MPI reads it. */
+/* The words that Open MPI accepts. */
 static bool is_bool(const char *text)
 {
     static const char *const words[] = {"true",  "t", "enabled",  "yes", "y",
@@ -209,7 +209,7 @@ static int register_BOOL(const param_row_t *row, mca_base_var_enum_t *values, bo
                                                                           : OMPI_SUCCESS;
 }
 
-/* Open MPI copies the preset and frees the string when the framework closes. */
+/* Open MPI copies the preset, and frees the string when the framework closes. */
 static int register_STRING(const param_row_t *row, mca_base_var_enum_t *values, char **storage,
                            const char *preset)
 {
@@ -218,13 +218,13 @@ static int register_STRING(const param_row_t *row, mca_base_var_enum_t *values, 
         (NULL != *storage && strlen(*storage) > (size_t) row->max)) {
         return refuse(row, "too long", "a short name");
     }
-    if (NULL == *storage) { /* as Open MPI has an empty value */
+    if (NULL == *storage) { /* Open MPI's form of an empty value */
         *storage = strdup("");
     }
     return NULL == *storage ? OMPI_ERR_OUT_OF_RESOURCE : OMPI_SUCCESS;
 }
 
-/* Names of CLV_<values>_MAP. */
+/* The words of CLV_<values>_MAP. */
 typedef struct list_words {
     clv_status_t (*read)(const char *list, uint32_t *bits_p);
     void (*print)(char *text, size_t size, uint32_t bits);
@@ -273,7 +273,7 @@ static mca_base_var_enum_t *make_enum(const char *name, const mca_base_var_enum_
     return OPAL_SUCCESS == mca_base_var_enum_create(name, values, &made) ? made : NULL;
 }
 
-/* auto, and what the collective can run. */
+/* The words are auto and the algorithms that the collective can run. */
 static int register_algorithm(const param_row_t *row, int collective, int *storage, int preset)
 {
     mca_base_var_enum_value_t values[CLV_N_ALGORITHMS + 2] = {{0, NULL}};
@@ -299,7 +299,7 @@ static mca_base_var_enum_t *make_flags(const char *name,
     return OPAL_SUCCESS == mca_base_var_enum_create_flag(name, values, &made) ? &made->super : NULL;
 }
 
-/* What each kind hands to its function. */
+/* Arguments of the function of each kind. */
 #define REGISTER_INT(name, values, preset)    register_INT(&row, NULL, &params->name, preset)
 #define REGISTER_BOOL(name, values, preset)   register_BOOL(&row, NULL, &params->name, preset)
 #define REGISTER_STRING(name, values, preset) register_STRING(&row, NULL, &params->name, preset)
@@ -359,7 +359,7 @@ static void register_counter(const char *name, const char *meaning, unsigned lon
         read_counter, NULL, NULL, counter);
 }
 
-/* The channel's counters are snapshots: the context of the variable is the place of its field. */
+/* Counters of the channel are snapshots: the variable's context is its field's offset. */
 static int read_exchange_counter(const struct mca_base_pvar_t *pvar, void *value, void *object)
 {
     clv_pap_counters_t counters = {0};
@@ -402,7 +402,7 @@ static void register_cache_counter(const char *name, const char *meaning, size_t
         read_cache_counter, NULL, NULL, (void *) (uintptr_t) place);
 }
 
-/* The context is the place of the field, as above. */
+/* The context is the field's offset, as above. */
 static int read_gauge(const struct mca_base_pvar_t *pvar, void *value, void *object)
 {
     coll_clv_gauges_t gauges;
@@ -419,7 +419,7 @@ static int read_gauge(const struct mca_base_pvar_t *pvar, void *value, void *obj
     return OPAL_SUCCESS;
 }
 
-/* Generic: the only class that may be negative and whose value is not a difference. */
+/* Class generic: the only one that may be negative and whose value is not a difference. */
 static void register_gauge(const char *name, const char *meaning, size_t place)
 {
     (void) mca_base_component_pvar_register(
@@ -429,7 +429,7 @@ static void register_gauge(const char *name, const char *meaning, size_t place)
         (void *) (uintptr_t) place);
 }
 
-/* The context is the place of the field, as above. */
+/* The context is the field's offset, as above. */
 static int read_ahead_gauge(const struct mca_base_pvar_t *pvar, void *value, void *object)
 {
     coll_clv_ahead_gauges_t gauges;
@@ -472,7 +472,7 @@ static void register_wait(const char *name, const char *meaning, size_t place)
         (void *) (uintptr_t) place);
 }
 
-/* A number of this process that is not counted. */
+/* A level of this process, not a counter. */
 static void register_number(const char *name, const char *meaning, int64_t *number)
 {
     (void) mca_base_component_pvar_register(
@@ -489,7 +489,7 @@ static int read_expected_wait_ns(const struct mca_base_pvar_t *pvar, void *value
     return OPAL_SUCCESS;
 }
 
-/* Of a handle that is bound to a communicator: it has one value. */
+/* A handle bound to a communicator has one value. */
 static int say_count(struct mca_base_pvar_t *pvar, mca_base_pvar_event_t event, void *object,
                      int *count)
 {
@@ -509,7 +509,7 @@ static void register_bound(const char *name, const char *meaning, mca_base_get_v
         MCA_BASE_PVAR_FLAG_READONLY | MCA_BASE_PVAR_FLAG_CONTINUOUS, read, NULL, say_count, NULL);
 }
 
-/* What is read of other modules, and where a call waits. */
+/* Variables that read other modules, and those that say where a call waits. */
 static void register_gauges(void)
 {
 #define REGISTER_WAIT(name, meaning)                                                               \
@@ -579,8 +579,8 @@ static void register_counters(coll_clv_component_t *component)
 #undef REGISTER_REASON
 }
 
-/* Open MPI keeps the variables of a component that refuses: who finds parameters and no counters
- * knows that it is out. */
+/* Open MPI keeps the variables of a component that refuses to register. A user who finds parameters
+ * but no counters can see that it refused. */
 int coll_clv_params_register(coll_clv_component_t *component)
 {
     const int status = register_params(&component->params);
@@ -593,7 +593,7 @@ int coll_clv_params_register(coll_clv_component_t *component)
     return status;
 }
 
-/* What was refused is no list; then there is no module either. */
+/* 0 for a refused value, which is no list; then there is no module either. */
 static int32_t bits_of(const list_words_t *words, const char *list)
 {
     uint32_t bits = 0;
@@ -618,7 +618,7 @@ clv_choose_config_t coll_clv_params_config(const coll_clv_component_t *component
 
     CLV_PARAMETER_MAP(COPY_ROW)
 #undef COPY_ROW
-    config.priority = component->priority; /* that of "named" too */
+    config.priority = component->priority; /* also where clv is named */
     if (component->only_records) {
         config.collectives = 0;
     }

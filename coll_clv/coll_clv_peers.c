@@ -38,7 +38,7 @@
 
 #include "coll_clv/coll_clv_devices.h"
 #include "coll_clv/coll_clv_peers.h"
-#include "coll_clv_made_of.h" /* by Makefile.am */
+#include "coll_clv_made_of.h" /* made by Makefile.am */
 #include "util/util_alloc.h"
 #include "util/util_place.h"
 
@@ -52,12 +52,13 @@ typedef struct published {
 
 static published_t mine = {.made_of = COLL_CLV_MADE_OF};
 
-/* The whole job was looked through, all its processes are as this one; what they may be given. */
+/* All processes of the job have been compared and equal this one; which collectives may be given
+ * device memory. */
 static atomic_bool world_is_equal;
 static atomic_uint world_devices;
 static atomic_bool has_reported;
 
-/* Links of this job's processes that were looked at, by vpid; under the lock. */
+/* Links of this job's processes, as far as they were read, by vpid; under the lock. */
 static pthread_mutex_t links_lock = PTHREAD_MUTEX_INITIALIZER;
 static uint64_t *job_links;
 static size_t n_job_links;
@@ -78,15 +79,15 @@ void coll_clv_peers_publish(void)
         OPAL_MODEX_SEND(rc, COLL_CLV_MODEX_GLOBAL, &component->super.collm_version, &mine,
                         sizeof mine);
     }
-    (void) rc; /* nobody finds anything then, so everybody goes without */
+    (void) rc; /* on an error no peer finds us, so all ranks go without */
 }
 
 /* ---- what a peer published ------------------------------------------------------------------ */
 
 typedef enum verdict { SAME, OTHER, ABSENT } verdict_t;
 
-/* SAME: *his_p is all of it. OTHER: *which_p is the first parameter that differs, or -1 for a
- * component of other sources. */
+/* SAME: *his_p is the whole record. OTHER: *which_p is the first parameter that differs, or -1 for
+ * a component built from other sources. */
 static verdict_t look_at(const opal_process_name_t *name, int *which_p, published_t *his_p)
 {
     void *bytes = NULL;
@@ -141,7 +142,7 @@ static bool is_of_my_job(const opal_process_name_t *name)
     return name->jobid == OMPI_PROC_MY_NAME->jobid;
 }
 
-/* Room for n links at least, if there is memory. Under the lock. */
+/* Makes room for at least n links if there is memory. Under the lock. */
 static void grow_links(size_t n)
 {
     const size_t n_links = n > 2 * n_job_links ? n : 2 * n_job_links;
@@ -157,7 +158,7 @@ static void grow_links(size_t n)
     }
 }
 
-/* Without memory it is looked at again. */
+/* Without memory the link is read again next time. */
 static void remember_link(const opal_process_name_t *name, uint64_t link)
 {
     if (is_of_my_job(name)) {
@@ -213,7 +214,7 @@ clv_status_t coll_clv_peers_places(struct ompi_communicator_t *comm, int32_t *pl
 
 /* ---- all of a communicator ------------------------------------------------------------------ */
 
-/* How the first peer differs that does; what all before it may be given. */
+/* The first peer that differs, and how; devices: of the equal peers before it. */
 typedef struct difference {
     verdict_t verdict;
     int rank, which;
@@ -240,8 +241,8 @@ static void find_difference(struct ompi_communicator_t *comm, difference_t *foun
     }
 }
 
-/* Whether no lower rank has published the same: of each kind of ranks, the first one tells. Some
- * kinds may never ask, because they would run the previous reduce anyway. */
+/* Whether no lower rank published the same values: of each kind of ranks, only the first tells the
+ * user. Some kinds may never ask, because they would run the previous function anyway. */
 static bool is_first_of_its_kind(struct ompi_communicator_t *comm)
 {
     int which;
@@ -256,7 +257,7 @@ static bool is_first_of_its_kind(struct ompi_communicator_t *comm)
     return true;
 }
 
-/* The lower rank first: whoever tells, the sentence is the same. */
+/* The lower rank comes first: the sentence is the same whichever rank tells it. */
 static void describe_value(const char *comm, const difference_t *found, int rank, char *sentence,
                            size_t size)
 {
@@ -290,7 +291,7 @@ static void describe(struct ompi_communicator_t *comm, const difference_t *found
     }
 }
 
-/* Once, however many communicators there are. */
+/* Told once per process, whatever the number of communicators. */
 static void tell(struct ompi_communicator_t *comm, const difference_t *found)
 {
     char sentence[256];
@@ -301,8 +302,8 @@ static void tell(struct ompi_communicator_t *comm, const difference_t *found)
     }
 }
 
-/* Its ranks are all processes of this one's job: MPI_COMM_WORLD, or who has it duplicated or put in
- * another order. A program that begins with sessions alone has no world. */
+/* Whether the ranks are all processes of this job: MPI_COMM_WORLD, or a communicator of the same
+ * processes in any order. A program that uses only sessions has no world. */
 static bool is_whole_job(struct ompi_communicator_t *comm)
 {
     const struct ompi_communicator_t *world = (const struct ompi_communicator_t *) MPI_COMM_WORLD;

@@ -9,7 +9,7 @@
 #include "util/util_alloc.h"
 #include "util/util_time.h"
 
-/* Some plans of the largest size; address space only. */
+/* Room for several plans of the largest size; only address space until it is used. */
 #define SPARE_BYTES ((size_t) 16 << 20)
 
 static pthread_mutex_t process_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -30,7 +30,7 @@ clv_status_t coll_clv_process_open(const clv_pap_options_t *options, clv_pap_t *
     return status;
 }
 
-/* Without the lock: whoever asks has a group, so the channel is open. */
+/* Without the lock: the caller has a group, so the channel is open. */
 int32_t coll_clv_process_relays(void)
 {
     return clv_pap_relays(process_pap);

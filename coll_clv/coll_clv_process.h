@@ -15,16 +15,17 @@
 #include "choose/choose_node_plan.h"
 #include "pap_predict/pap_predict.h"
 
-/* Who was last most often, in a communicator with so many sampled calls. */
+/* The rank that was last most often, in a communicator with n_sets sampled calls. */
 typedef struct coll_clv_late {
-    int64_t n_sets; /* sampled calls; 0: nobody counted */
+    int64_t n_sets; /* sampled calls; 0: not counted */
     int64_t n_last;
     int32_t rank;
 } coll_clv_late_t;
-/* True: more was seen there than in what late has been so far. The thread counts meanwhile. */
+/* Replaces late if the chooser has seen more record sets. True: it did. The thread may be
+ * counting. */
 bool coll_clv_process_add_late(coll_clv_late_t *late, const clv_chooser_t *chooser);
 
-/* A communicator's clock, in the list of those there are; all zero but pap and chooser at first. */
+/* A communicator's clock, in a list of all. All zero at first, except pap and chooser. */
 typedef struct coll_clv_clock {
     clv_pap_group_t *pap;
     const clv_chooser_t *chooser;
@@ -32,23 +33,23 @@ typedef struct coll_clv_clock {
     struct coll_clv_clock *newer;
 } coll_clv_clock_t;
 
-/* The channel, opened by whoever asks first. The status is clv_pap_open's. */
+/* The channel; the first caller opens it. The status is that of clv_pap_open. */
 clv_status_t coll_clv_process_open(const clv_pap_options_t *options, clv_pap_t **pap_p);
-/* Ends the channel (component close); all groups are gone. */
+/* Ends the channel (component close), after all groups are freed. */
 void coll_clv_process_close(void);
 
-/* From here on others may look at the clock ... */
+/* From here on other threads may read the clock ... */
 void coll_clv_process_show_clock(coll_clv_clock_t *clock);
-/* ... and when this returns nobody looks any more. Fine for one that was never shown. */
+/* ... and when this returns, no thread reads it any more. Fine for a clock never shown. */
 void coll_clv_process_hide_clock(coll_clv_clock_t *clock);
 
-/* How many groups have to do with the relay (coll_clv_relay.h). One load or two. */
+/* Groups that use the relay (coll_clv_relay.h). Costs one load or two. */
 int32_t coll_clv_process_relays(void);
 
 /* The channel's counters. */
 void coll_clv_process_counters(clv_pap_counters_t *counters);
-/* The newest group's clock, how good predictions were, and who was late: late, of groups that are
- * gone, and those there are. */
+/* The clock of the newest group, the quality of predictions, and the rank that is late most often:
+ * of freed groups (late) and of present ones. */
 void coll_clv_process_gauges(coll_clv_gauges_t *gauges, coll_clv_late_t late);
 
 #endif

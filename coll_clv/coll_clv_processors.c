@@ -27,7 +27,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static clv_processors_t mine;
 static answer_t answer; /* under the lock, as are ... */
 static int n_inside;
-static bool yields_outside; /* ... what Open MPI's waits did before */
+static bool yields_outside; /* ... and whether Open MPI's waits yielded before the first enter */
 
 void coll_clv_processors_publish(void)
 {
@@ -38,7 +38,7 @@ void coll_clv_processors_publish(void)
         clv_processors_read("", &mine);
         OPAL_MODEX_SEND_STRING(rc, COLL_CLV_MODEX_LOCAL, key, &mine, sizeof mine);
     }
-    (void) rc; /* of this process nothing is known then */
+    (void) rc; /* on an error nothing is known of this process */
 }
 
 void coll_clv_processors_close(void)
@@ -54,7 +54,7 @@ static bool is_here(const ompi_proc_t *proc)
            OPAL_PROC_ON_LOCAL_NODE(proc->super.proc_flags);
 }
 
-/* False: it has said nothing, as a process without clv. */
+/* False: it published nothing, as a process without clv. */
 static bool read_of(const ompi_proc_t *proc, clv_processors_t *processors_p)
 {
     const opal_process_name_t *name = &proc->super.proc_name;
@@ -73,7 +73,7 @@ static bool read_of(const ompi_proc_t *proc, clv_processors_t *processors_p)
     return is_known;
 }
 
-/* Processes of this host are among those that Open MPI knows from the beginning on. */
+/* Open MPI knows all processes of this host from the beginning. */
 static bool look(void)
 {
     size_t n_procs = 0;

@@ -24,17 +24,17 @@
 
 struct ompi_communicator_t;
 
-/* In component open. A component of priority 0 stays unseen. */
+/* In component open. A component of priority 0 publishes nothing. */
 void coll_clv_processors_publish(void);
 void coll_clv_processors_close(void);
 
 /* Whether ranks of this host share processors. setting: of coll_clv_shared_processors. */
 bool coll_clv_processors_are_shared(int32_t setting);
 
-/* Whether all ranks of the communicator are on this host, and of this job: equal on all of them. */
+/* Whether all ranks of the communicator are on this host and of this job: equal on all of them. */
 bool coll_clv_processors_are_of(struct ompi_communicator_t *comm);
 
-/* Between the two Open MPI's waits give the processor away, in all threads. May be nested. */
+/* From enter to leave, Open MPI's waits yield the processor in all threads. May be nested. */
 void coll_clv_processors_enter(void);
 void coll_clv_processors_leave(void);
 

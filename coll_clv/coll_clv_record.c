@@ -42,14 +42,14 @@
 
 bool coll_clv_record_is_on;
 
-/* A stream that is in the file, or on its way there. */
+/* A stream that is in the file or on its way there. */
 typedef struct known_stream {
     clv_clva_stream_t stream;
-    uint32_t next_number; /* of calls that have a request */
+    uint32_t next_number; /* of its next call with a request */
     bool is_used;
 } known_stream_t;
 
-/* Members that a communicator had, so that the next one of the same is another one. */
+/* The members of communicators so far: another communicator of the same members gets its own id. */
 typedef struct known_members {
     uint64_t hash;
     uint64_t count;
@@ -61,7 +61,7 @@ typedef struct recorder {
     clv_ring_t *ring;
     int32_t every;
     int64_t min_bytes;
-    pthread_mutex_t lock; /* of what follows */
+    pthread_mutex_t lock; /* protects what follows */
     int32_t n_streams;
     known_stream_t streams[TABLE_SLOTS];
     size_t n_members, n_members_slots;
@@ -72,7 +72,7 @@ static recorder_t *recorder;
 
 /* ---- start and stop -------------------------------------------------------------------------- */
 
-/* What each rank tells the others at the start. */
+/* What each rank sends to the others at the start. */
 typedef struct record_endpoint {
     int32_t ok;
     int32_t reserved;
@@ -85,7 +85,7 @@ typedef struct start {
     record_endpoint_t mine;
     record_endpoint_t *endpoints;
     unsigned char *pap_endpoints;
-    unsigned char *more; /* than fits into these; NULL: nothing is */
+    unsigned char *more; /* what does not fit into the endpoint records; NULL: nothing */
 } start_t;
 
 static bool reserve(start_t *start)
@@ -99,7 +99,7 @@ static bool reserve(start_t *start)
            0 == pthread_mutex_init(&recorder->lock, NULL) && coll_clv_requests_open();
 }
 
-/* The endpoint records of rank 0 have the group's key. */
+/* Wipes the group's key, which is in the endpoint records of rank 0. */
 static void forget_keys(start_t *start)
 {
     explicit_bzero(&start->mine, sizeof start->mine);
@@ -156,7 +156,7 @@ static bool read_endpoints(const start_t *start)
     return ok;
 }
 
-/* The program's name, as the kernel has it; long ones at their end. */
+/* The program's path as the kernel has it; the end of a path that is too long. */
 static void read_program(char *name, size_t size)
 {
     char path[4096]; /* PATH_MAX */
@@ -168,8 +168,7 @@ static void read_program(char *name, size_t size)
     name[n_bytes - first] = '\0';
 }
 
-/* The parameters that ranks agree on and that are not as they were made; " ..." where there are
- * more than text takes. */
+/* The rank-equal parameters that the user has set; ends with " ..." if they do not fit. */
 static void print_parameters(char *text, size_t size, const clv_choose_config_t *config)
 {
     int32_t numbers[CLV_N_EQUAL];
@@ -224,8 +223,8 @@ static void fill_head(clv_clva_head_t *head, const start_t *start,
     print_parameters(head->parameters, sizeof head->parameters, config);
 }
 
-/* On the node's leader: its file. Where that cannot be made the node's rings fill up and are left;
- * what the others record is whole. */
+/* The host's leader opens its file. If that fails, the rings of this host fill up and are not
+ * drained; the files of the other hosts are complete. */
 static void open_file(const start_t *start, const clv_choose_config_t *config)
 {
     const char *folder = mca_coll_clv_component.params.record;
@@ -245,7 +244,7 @@ static void open_file(const start_t *start, const clv_choose_config_t *config)
     head.node = node;
     head.n_nodes = n_nodes;
     head.n_local = n_local;
-    (void) mkdir(folder, 0777); /* if it is not there, and its parent is */
+    (void) mkdir(folder, 0777); /* fails if it exists or its parent does not */
     (void) snprintf(path, sizeof path, "%s/%s.%d.clva", folder, head.job, (int) node);
     status = clv_drain_open(recorder->drain, path, &head, ranks, n_local);
     if (CLV_OK != status) {
@@ -256,8 +255,8 @@ static void open_file(const start_t *start, const clv_choose_config_t *config)
     }
 }
 
-/* Four rounds in which all ranks take part whatever fails on one, the first of them without memory;
- * true on all of them or on none. */
+/* Four rounds, which all ranks join whatever fails on one of them; the first needs no memory.
+ * Returns the same on all ranks. */
 static bool join(start_t *start, const clv_choose_config_t *config, bool has_memory)
 {
     bool has_more = false;
@@ -288,7 +287,7 @@ static void start_recording(struct ompi_communicator_t *comm, const clv_choose_c
     uint32_t devices;
 
     if (!coll_clv_peers_are_equal(comm, &devices)) {
-        return; /* all ranks see that; it is told */
+        return; /* all ranks see this, and the user is told */
     }
     if (!join(&start, config, reserve(&start) && has_memory)) {
         clv_log(CLV_LOG_HOST, "arrivals are not recorded: a rank could not take part");
@@ -302,8 +301,7 @@ static void start_recording(struct ompi_communicator_t *comm, const clv_choose_c
     unreserve(&start);
 }
 
-/* This is within MPI_Init, where Open MPI's waits do not give the processor away yet, whatever
- * mpi_yield_when_idle says. */
+/* Inside MPI_Init, Open MPI's waits do not yield yet, whatever mpi_yield_when_idle says. */
 void coll_clv_record_start(struct ompi_communicator_t *comm, const clv_choose_config_t *config,
                            bool has_memory)
 {
@@ -352,7 +350,7 @@ CLV_COLD void coll_clv_record_cost(const clv_cost_t *cost)
     }
 }
 
-/* Ranks of MPI_COMM_WORLD, by rank of the communicator. */
+/* members[r]: the rank in MPI_COMM_WORLD of the communicator's rank r. */
 static bool list_members(struct ompi_communicator_t *comm, int *members)
 {
     const int n_ranks = ompi_comm_size(comm);
@@ -367,13 +365,13 @@ static bool list_members(struct ompi_communicator_t *comm, int *members)
                                         MPI_COMM_WORLD->c_local_group, members);
     }
     for (int i = 0; OMPI_SUCCESS == rc && i < n_ranks; i++) {
-        rc = 0 > members[i] ? OMPI_ERR_NOT_FOUND : rc; /* of another job */
+        rc = 0 > members[i] ? OMPI_ERR_NOT_FOUND : rc; /* a process of another job */
     }
     clv_free(ranks);
     return OMPI_SUCCESS == rc;
 }
 
-/* One of a node tells its file: the first of the communicator's ranks there. */
+/* Per host, the first of the communicator's ranks there puts it into the host's file. */
 static bool tells(const int *members, int n_ranks, int own)
 {
     int32_t n_local = 0;
@@ -429,7 +427,8 @@ static bool more_members(void)
     return true;
 }
 
-/* How many communicators with these members came before, and counts this one; false: no memory. */
+/* Returns how many communicators of these members came before, and counts this one. False: no
+ * memory. */
 static bool count_members(uint64_t hash, uint64_t *count_p)
 {
     size_t i = 0;
@@ -447,8 +446,8 @@ static bool count_members(uint64_t hash, uint64_t *count_p)
     return true;
 }
 
-/* The communicator's number: of its members and of how many of the same came before. False: it has
- * none, and never will. */
+/* Sets the communicator's id: a hash of its members and of how many of the same came before. False:
+ * it has no id, and never gets one. */
 static CLV_COLD bool find_id(coll_clv_recording_t *recording, struct ompi_communicator_t *comm)
 {
     const int n_ranks = ompi_comm_size(comm);
@@ -516,7 +515,7 @@ static bool is_same(const known_stream_t *known, const clv_clva_stream_t *stream
            known->stream.element_bytes == stream->element_bytes;
 }
 
-/* The one it is, a new one if need be; NULL: there is no room. Under the lock. */
+/* Finds the stream or adds it; NULL: the table is full. Under the lock. */
 static known_stream_t *find_known(clv_clva_stream_t *stream)
 {
     const uint64_t words[4] = {stream->comm, (uint64_t) stream->bytes,
@@ -582,7 +581,7 @@ static CLV_COLD bool make_id(coll_clv_recording_t *recording, struct ompi_commun
     return has;
 }
 
-/* Whether the call is none of those that are not recorded for what they are. */
+/* Whether the call is long enough to be recorded, and its communicator has an id. */
 static bool is_recorded(coll_clv_recording_t *recording, struct ompi_communicator_t *comm,
                         const coll_clv_ended_t *call, int64_t bytes)
 {
@@ -632,7 +631,7 @@ void coll_clv_record_drop(void)
     clv_ring_count_dropped(recorder->ring);
 }
 
-/* What a connection takes changes as it is used; looked at ever more rarely. */
+/* A connection's eager limit can change with use, so it is read at calls 16, 32, 64 ... */
 #define FIRST_LOOK 16
 
 static CLV_COLD void look_early(void)

@@ -31,7 +31,7 @@ BEGIN_C_DECLS
 
 /* ---- a module's part ---- */
 
-/* What the communicator had before the wrappers: another module's function, held, or our own. */
+/* What a wrapper calls: another module's function, with that module retained, or our own. */
 typedef struct coll_clv_recorded {
 #define COLL_CLV_RECORDED_FIELD(code, name, root, equal)                                           \
     mca_coll_base_module_##name##_fn_t name;                                                       \
@@ -44,7 +44,7 @@ typedef struct coll_clv_recorded {
 #undef COLL_CLV_RECORDED_FIELD
 } coll_clv_recorded_t;
 
-/* The stream of the newest call of an operation, so that the next one is found at once. */
+/* The stream of the newest call of an operation, so that the next call finds it at once. */
 typedef struct coll_clv_last_stream {
     const struct ompi_datatype_t *dtype;
     int64_t bytes;
@@ -53,10 +53,10 @@ typedef struct coll_clv_last_stream {
     bool is_known;
 } coll_clv_last_stream_t;
 
-/* One per communicator, from its first recorded call on. */
+/* State of a communicator's recording, from its first recorded call on. */
 typedef struct coll_clv_recording {
     uint32_t next_number;
-    uint32_t n_requests; /* persistent ones that were made, by all ranks in the same order */
+    uint32_t n_requests; /* persistent requests made so far, on all ranks in the same order */
     bool has_id;
     uint64_t id; /* the same on all ranks */
     coll_clv_last_stream_t last[CLV_CLVA_N_OPS];
@@ -67,11 +67,12 @@ struct coll_clv_record_of_module {
     coll_clv_recording_t recording;
 };
 
-/* Query: offers the wrappers, over what the module offers already; none without memory. */
+/* Query: offers the wrappers in place of what the module offers; none without memory. */
 void coll_clv_record_offer(coll_clv_module_t *module);
-/* Enable, last: keeps what is there. MPI_COMM_WORLD sets the recorder up. */
+/* Enable, as the last step: keeps the installed functions. On MPI_COMM_WORLD, starts the
+ * recorder. */
 void coll_clv_record_enable(coll_clv_module_t *module, struct ompi_communicator_t *comm);
-/* Disable, before the module puts back what it had. */
+/* Disable, before the module restores the previous functions. */
 void coll_clv_record_disable(coll_clv_module_t *module, struct ompi_communicator_t *comm);
 void coll_clv_record_free(coll_clv_module_t *module);
 
@@ -80,40 +81,40 @@ void coll_clv_record_free(coll_clv_module_t *module);
 /* Set by coll_clv_record_start, cleared by coll_clv_record_stop. */
 extern bool coll_clv_record_is_on;
 
-/* Collective over MPI_COMM_WORLD, inside MPI_Init: all ranks record from here on, or none; also
- * where one had no memory for its part so far. */
+/* Collective over MPI_COMM_WORLD, inside MPI_Init: from here on all ranks record, or none does.
+ * has_memory: this rank had memory so far; it may be false. */
 void coll_clv_record_start(struct ompi_communicator_t *comm, const clv_choose_config_t *config,
                            bool has_memory);
 /* Ends the file. */
 void coll_clv_record_stop(void);
 
-/* What a message costs, as a communicator's ranks have measured it; one of them tells. */
+/* The cost of a message, as measured on a communicator; one of its ranks calls this. */
 void coll_clv_record_cost(const clv_cost_t *cost);
 
-/* A call that ended, or, without an exit, was begun. What it is, by the row's words. */
+/* A call that has ended or, without exit_ns, has begun; in the words of its row. */
 typedef struct coll_clv_ended {
     clv_clva_op_t op;
     clv_clva_how_t how;
     int64_t arrival_ns, exit_ns;
     int32_t root; /* -1: none */
     size_t count;
-    const struct ompi_datatype_t *dtype; /* NULL: no vector, or one that ranks do not share */
+    const struct ompi_datatype_t *dtype; /* NULL: no vector, or one that differs between ranks */
 } coll_clv_ended_t;
 void coll_clv_record_call(coll_clv_module_t *module, struct ompi_communicator_t *comm,
                           const coll_clv_ended_t *ended);
 
-/* The stream of a call with a request, and the number of its next call. */
+/* The stream of a call with a request, and the counter of its calls. */
 typedef struct coll_clv_stream_place {
     uint16_t stream;
     uint32_t *next_number; /* for coll_clv_record_number */
 } coll_clv_stream_place_t;
-/* request: which of the communicator's, of a persistent one. False: there is none. */
+/* request: the number of a persistent request on the communicator. False: it has no stream. */
 bool coll_clv_record_stream(coll_clv_module_t *module, struct ompi_communicator_t *comm,
                             const coll_clv_ended_t *begun, uint32_t request,
                             coll_clv_stream_place_t *place);
-/* The next number; false: calls of that number are not recorded. */
+/* Takes the next number. False: the call with that number is not recorded. */
 bool coll_clv_record_number(const coll_clv_stream_place_t *place, uint32_t *number_p);
-/* A slot, as it is. */
+/* Pushes one slot as it is. */
 void coll_clv_record_push(const clv_clva_call_t *call);
 void coll_clv_record_drop(void);
 
@@ -122,10 +123,10 @@ void coll_clv_record_drop(void);
 /* Before recording starts, and after it has ended. */
 bool coll_clv_requests_open(void);
 void coll_clv_requests_close(void);
-/* A nonblocking call whose function has returned this request. */
+/* A nonblocking call has returned this request. */
 void coll_clv_requests_begun(coll_clv_module_t *module, struct ompi_communicator_t *comm,
                              struct ompi_request_t *request, const coll_clv_ended_t *begun);
-/* A persistent request that was made: its starts will be recorded. */
+/* A persistent request was made: its starts are recorded from here on. */
 void coll_clv_requests_made(coll_clv_module_t *module, struct ompi_communicator_t *comm,
                             struct ompi_request_t *request, const coll_clv_ended_t *made);
 

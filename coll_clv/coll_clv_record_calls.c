@@ -13,13 +13,13 @@
 #include "util/util_hot.h"
 #include "util/util_time.h"
 
-/* A call that a recorded call makes is part of it. */
+/* A call made inside a recorded call is not recorded: it is part of that call. */
 static _Thread_local int depth;
 
 /* ---- the table ------------------------------------------------------------------------------- */
 
-/* Of a parameter list the words that a row shares with others. COMM and PASS, at its end, are what
- * blocking, nonblocking and persistent functions differ in. */
+/* Words that the parameter lists of the rows share. COMM and PASS, at the end of each list, differ
+ * between blocking, nonblocking and persistent functions. */
 #define COUNT   coll_clv_count_t
 #define COUNTS  coll_clv_counts_t
 #define DISPS   coll_clv_disps_t
@@ -27,8 +27,8 @@ static _Thread_local int depth;
 #define FUNC    struct ompi_op_t *
 #define AT_ROOT (ompi_comm_rank(comm) == root)
 
-/* parameters and arguments as MPI's functions have them; root, and the part of a vector that all
- * ranks know: how many elements of which type. saved is the module of what was there. */
+/* parameters, arguments: as in MPI's function. root, count, type: the part of a vector that is the
+ * same on all ranks. saved: the module that the wrapper calls. */
 /* clang-format off */
 /*     code, name, (parameters), (arguments), root, count, type */
 #define RECORD_MAP(XX)                                                                             \
@@ -118,12 +118,12 @@ static bool is_wanted(const coll_clv_module_t *module, clv_clva_op_t op)
 
 static const coll_clv_ran_t nothing_ran = {.choice = CLV_CLVA_NOT_OURS,
                                            .predicted_ns = CLV_CLVA_NO_FORECAST};
-/* Of our own functions the small call alone says nothing. */
+/* One of our functions leaves no record of a call only if the call is too small to plan. */
 static const coll_clv_ran_t left_alone = {.choice = CLV_ALGORITHM_PREVIOUS,
                                           .reason = CLV_REASON_TOO_SMALL,
                                           .predicted_ns = CLV_CLVA_NO_FORECAST};
 
-/* Numbers count every call on the communicator, whoever makes it, so that ranks agree on them. */
+/* The number counts every call on the communicator, nested or not, so that ranks agree on it. */
 static CLV_HOT void end(coll_clv_module_t *module, struct ompi_communicator_t *comm,
                         const coll_clv_ended_t *ended)
 {
@@ -141,7 +141,8 @@ RECORD_MAP(WRAPPER)
 
 /* ---- with a request -------------------------------------------------------------------------- */
 
-/* slot: the function's name; how, counter: what it makes; then: what becomes of its request. */
+/* slot: name of the function. made: the call's kind. n: its counter. then: what to do with the
+ * request. */
 #define REQUEST_WRAPPER(slot, code, parameters, arguments, root_of, count_of, type_of, made, n,    \
                         then)                                                                      \
     static int record_##slot parameters                                                            \
@@ -208,7 +209,7 @@ RECORD_MAP(PERSISTENT)
 
 /* ---- on and off a communicator --------------------------------------------------------------- */
 
-/* Those with a request are counted for the summary, too. */
+/* For the summary, calls with a request are counted even if they are not recorded. */
 static bool is_counted(const coll_clv_module_t *module, clv_clva_op_t op)
 {
     return 0 != (mca_coll_clv_component.params.print & CLV_PRINT_SUMMARY) || is_wanted(module, op);
@@ -236,7 +237,7 @@ void coll_clv_record_offer(coll_clv_module_t *module)
 #undef OFFER
 }
 
-/* What a wrapper calls: our own function where the module has one, else what is installed. */
+/* What a wrapper calls: our function where the module has one, else the installed one. */
 static void keep_ours(coll_clv_module_t *module)
 {
     const uint32_t ours = (uint32_t) module->config.collectives | module->watched;

@@ -30,7 +30,7 @@
 #include "util/util_alloc.h"
 #include "util/util_time.h"
 
-/* Of a persistent request: what it had, and where its calls go. */
+/* What a persistent request had before us, and the stream of its calls. */
 typedef struct kept {
     ompi_request_start_fn_t start;
     ompi_request_free_fn_t free;
@@ -57,7 +57,7 @@ void coll_clv_requests_close(void)
 
 /* ---- the table ------------------------------------------------------------------------------- */
 
-/* False: there is no room. */
+/* False: the table is full. */
 static bool add(const clv_pending_t *entry)
 {
     clv_pending_t *place;
@@ -78,7 +78,7 @@ static bool add(const clv_pending_t *entry)
     return NULL != place;
 }
 
-/* A copy, of one that goes when it is taken, or stays. */
+/* Copies the request's entry and ends its call; the entry is dropped unless it stays. */
 static bool take(const struct ompi_request_t *request, bool stays, clv_pending_t *entry)
 {
     clv_pending_t *place;
@@ -108,7 +108,7 @@ void coll_clv_release_arrays(struct ompi_request_t *request)
         class = class->cls_parent;
     }
     for (int i = 0; NULL != class && i < OMPI_REQ_NB_RELEASE_ARRAYS; i++) {
-        free((void *) (intptr_t) its->data.release_arrays[i]); /* Open MPI's */
+        free((void *) (intptr_t) its->data.release_arrays[i]); /* allocated by Open MPI */
         its->data.release_arrays[i] = 0;
     }
 }
@@ -127,7 +127,7 @@ static void push(const clv_pending_t *entry, int64_t exit_ns)
     coll_clv_record_push(&call);
 }
 
-/* 0: the request goes on as if nobody had asked. */
+/* Returns 0, so that Open MPI goes on as if there were no callback. */
 static int complete(struct ompi_request_t *request)
 {
     const int64_t exit_ns = clv_local_now_ns();
@@ -153,7 +153,7 @@ void coll_clv_requests_begun(coll_clv_module_t *module, struct ompi_communicator
         return;
     }
     entry.stream = place.stream;
-    if (REQUEST_COMPLETE(request)) { /* perhaps one that all calls without work share */
+    if (REQUEST_COMPLETE(request)) { /* it may be the request that all calls without work share */
         push(&entry, clv_local_now_ns());
     } else if (NULL != request->req_complete_cb) {
         coll_clv_record_drop();
@@ -164,7 +164,7 @@ void coll_clv_requests_begun(coll_clv_module_t *module, struct ompi_communicator
 
 /* ---- persistent ------------------------------------------------------------------------------ */
 
-/* A start from here on: its entry has the number. */
+/* Notes that the request starts a call with the next number. */
 static void begin(struct ompi_request_t *request, const kept_t *kept)
 {
     const int64_t arrival_ns = clv_local_now_ns();
@@ -184,7 +184,7 @@ static void begin(struct ompi_request_t *request, const kept_t *kept)
     }
     pthread_mutex_unlock(&table_lock);
     request->req_complete_cb_data = request;
-    request->req_complete_cb = complete; /* it is complete from before: set_callback would call */
+    request->req_complete_cb = complete; /* still complete from before: set_callback calls it */
 }
 
 static int start(size_t count, struct ompi_request_t **requests)
@@ -202,8 +202,8 @@ static int start(size_t count, struct ompi_request_t **requests)
     return rc;
 }
 
-/* Before the request goes back to where it came from it must be as it was; if it does not go, as we
- * made it. */
+/* Frees a persistent request as it was before us. If Open MPI does not free it, it gets our
+ * functions and its entry back. */
 static int let_go(struct ompi_request_t **request_p)
 {
     struct ompi_request_t *request = *request_p;

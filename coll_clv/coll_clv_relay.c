@@ -18,11 +18,11 @@
 #include "util/util_alloc.h"
 #include "util/util_time.h"
 
-/* One that is being sent, or a receive that is posted again each time. */
+/* A send under way, or a receive that is posted again after each message. */
 typedef struct coll_clv_relay_message {
     struct coll_clv_relay_message *next;
     ompi_request_t *request;
-    int rank; /* whom a receive is from; -1: a send */
+    int rank; /* source of a receive; -1: a send */
     size_t n_bytes;
     unsigned char bytes[];
 } message_t;
@@ -70,7 +70,7 @@ static void send_to(void *context, int32_t rank, const void *bytes, size_t n_byt
     message_t *message = new_message(relay, -1, n_bytes);
 
     if (NULL == message) {
-        return; /* asked for again */
+        return; /* the group asks for it again */
     }
     if (0 < n_bytes) {
         memcpy(message->bytes, bytes, n_bytes);
@@ -102,7 +102,7 @@ static bool is_over(const message_t *message)
     return NULL == message->request || coll_clv_is_over(message->request);
 }
 
-/* Sends that ended go; receives give what they have. */
+/* Frees sends that have completed, hands on what receives got. */
 static void turn(coll_clv_relay_t *relay)
 {
     message_t **at = &relay->messages;
@@ -169,7 +169,7 @@ void coll_clv_relay_begin(coll_clv_relay_t *relay, struct ompi_communicator_t *c
     pthread_mutex_unlock(&relay_lock);
 }
 
-/* Nobody needs anything any more once all ranks are in MPI_Finalize, or have failed. */
+/* Nothing more is needed when all ranks are in MPI_Finalize or the communicator has failed. */
 static bool may_leave(const coll_clv_relay_t *relay)
 {
     return OMPI_SUCCESS != coll_clv_failure_of(relay->comm) ||

@@ -24,7 +24,7 @@
 #include "coll_clv/coll_clv_tags.h"
 #include "pap_predict/pap_predict.h"
 
-/* A communicator's part: its messages under way. All zero before begin. */
+/* A communicator's relay: its messages under way. All zero before begin. */
 typedef struct coll_clv_relay {
     struct coll_clv_relay *next;
     struct ompi_communicator_t *comm;
@@ -36,18 +36,18 @@ typedef struct coll_clv_relay {
 /* Component open and close. timeout_ms: coll_clv_channel_timeout_ms. */
 void coll_clv_relay_open(int timeout_ms);
 void coll_clv_relay_close(void);
-/* A connection that is away for so long is lost: what is left of the time-out is for the relay. */
+/* A connection that is away for this long is lost; the rest of the time-out is for the relay. */
 int64_t coll_clv_relay_lost_ns(void);
 
-/* The communicator's group is active. */
+/* Call when the communicator's group is active. */
 void coll_clv_relay_begin(coll_clv_relay_t *relay, struct ompi_communicator_t *comm,
                           clv_pap_group_t *pap);
-/* The user frees the communicator, which works: what neighbours may still lack is told to them, for
- * the time-out at most. False: there is one that could not be reached; the relay must go on, and
- * the group with it, until Open MPI takes the communicator apart. That lives on where anything may
- * still be sent to it, so that its number is not another one's meanwhile. */
+/* The user frees the communicator, which still works: sends neighbours what they may lack, within
+ * the time-out. False: a neighbour was out of reach. The relay and the group must then go on until
+ * Open MPI ends the communicator, which is kept alive as long as it may be sent anything, so that
+ * no other communicator gets its number. */
 bool coll_clv_relay_settle(coll_clv_relay_t *relay);
-/* It ends: before its group is freed, once or more. */
+/* Ends the relay, before its group is freed; may be called more than once. */
 void coll_clv_relay_end(coll_clv_relay_t *relay);
 
 #endif

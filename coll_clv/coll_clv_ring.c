@@ -35,8 +35,8 @@ typedef struct ring {
     int rank;
     int n_ranks;
     struct ompi_communicator_t *comm;
-    char *memory;     /* both partials */
-    char *partial[2]; /* where their first elements lie */
+    char *memory;     /* memory of both partial results */
+    char *partial[2]; /* the addresses of their first elements */
 } ring_t;
 
 /* The first count % n_ranks chunks have one element more. */
@@ -77,7 +77,7 @@ static int reserve_partials(ring_t *ring)
     return OMPI_SUCCESS;
 }
 
-/* Adds this rank's part of the chunk to a partial result. */
+/* Combines this rank's part of the chunk into a partial result. */
 static void combine_own(const ring_t *ring, int chunk, char *partial)
 {
     const size_t n_elements = chunk_count(ring, chunk);

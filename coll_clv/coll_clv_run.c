@@ -17,7 +17,7 @@ static void count_run(const coll_clv_call_t *call, int algorithm, int reason)
     if (CLV_ALGORITHM_PREVIOUS == algorithm) {
         coll_clv_count(&mca_coll_clv_component.fell_back[reason], 1);
     }
-    if (mca_coll_clv_component.params.verbose >= CLV_LOG_INFO) { /* also the price of a small one */
+    if (mca_coll_clv_component.params.verbose >= CLV_LOG_INFO) { /* small calls pay for this, too */
         coll_clv_tell(call, algorithm, reason);
     }
 }
@@ -37,7 +37,7 @@ int coll_clv_run_previous(const coll_clv_call_t *call)
 #define FUNCTION_OWN(function)           coll_clv_run_##function
 #define FUNCTION_BOTH(name, policy)      coll_clv_run_##name
 
-/* By algorithm; NULL: it makes plans also where it is forced. */
+/* By algorithm; NULL: it runs by plan even if forced. */
 static int (*const own_functions[CLV_N_ALGORITHMS])(const coll_clv_call_t *) = {
 #define FUNCTION_ROW(code, word, collectives, how, needs_times, unfit, meaning) FUNCTION_##how,
     CLV_ALGORITHM_MAP(FUNCTION_ROW)
@@ -49,7 +49,7 @@ bool coll_clv_is_planned(int32_t algorithm)
     return CLV_ALGORITHM_AUTO == algorithm || NULL == own_functions[algorithm];
 }
 
-/* Why, where a message was longer than this rank's vector has it. */
+/* After a truncated message, compares arguments with other ranks to tell the user why. */
 static int explained(const coll_clv_call_t *call, int rc)
 {
     if (MPI_ERR_TRUNCATE == rc) {
@@ -64,7 +64,7 @@ int coll_clv_run_without_plan(const coll_clv_call_t *call, int algorithm, int re
     return explained(call, own_functions[algorithm](call));
 }
 
-/* Open MPI's tags of the collectives, so that messages of different ones never meet. */
+/* Open MPI's tags of the collectives, so that messages of different collectives never match. */
 static const int tags[CLV_N_COLLECTIVES] = {
 #define TAG_ROW(to, code, name, mpi, goal, root, op, counts, result, bytes, least)                 \
     MCA_COLL_BASE_TAG_##code,
@@ -72,7 +72,7 @@ static const int tags[CLV_N_COLLECTIVES] = {
 #undef TAG_ROW
 };
 
-/* A group may be released before its module. */
+/* The module is the context: its group may be released earlier. */
 static bool is_broken(const void *context)
 {
     return coll_clv_group_is_broken(((const coll_clv_module_t *) context)->group);

@@ -13,12 +13,11 @@
 
 BEGIN_C_DECLS
 
-/* Whether this algorithm makes plans, also where it is forced. */
+/* Whether this algorithm runs by plan, even if forced. */
 bool coll_clv_is_planned(int32_t algorithm);
 
-/* What runs where the call has no forecast or no plan for a reason that is the same on all ranks:
- * the algorithm that coll_clv_fallback names, if that is right for the call, else the previous
- * function. */
+/* What runs without a forecast or plan, for a reason that is the same on all ranks: the algorithm
+ * that coll_clv_fallback names, if it fits the call, else the previous function. */
 int coll_clv_fallback(const coll_clv_call_t *call, int reason);
 
 int coll_clv_run_without_plan(const coll_clv_call_t *call, int algorithm, int reason);

@@ -20,10 +20,10 @@ static const char *selection(void)
     return NULL == text ? "" : text;
 }
 
-/* What it was before we cleared it. */
+/* Before we cleared the selection. */
 static bool is_named;
 
-/* An item of an including list; an excluding one ("^clv") never gets as far as here. */
+/* Looks for "clv" in an including list; with an excluding one ("^clv") this code never runs. */
 void coll_clv_select_look(void)
 {
     const char *item = selection();
@@ -49,7 +49,7 @@ bool coll_clv_select_is_wanted(void)
            (NULL != params->record && '\0' != params->record[0]);
 }
 
-/* Through the variable, so that the text is freed by its owner. */
+/* Sets the variable, so that its owner frees the text. */
 static int clear_selection(void)
 {
     const int index = mca_base_var_find("ompi", "coll", NULL, NULL);
@@ -60,8 +60,8 @@ static int clear_selection(void)
     return mca_base_var_set_value(index, "", 0, MCA_BASE_VAR_SOURCE_OVERRIDE, NULL);
 }
 
-/* A second view of the framework that selects everybody but us: what it finds and registers is
- * then appended to the real list, behind the item that is being registered now. */
+/* A copy of the framework whose selection is all components but us. What it finds and registers is
+ * appended to the real list, behind the component being registered now. */
 static int register_companions(mca_base_framework_t *framework)
 {
     mca_base_framework_t view = *framework;
@@ -83,7 +83,7 @@ int coll_clv_select_companions(void)
 {
     mca_base_framework_t *framework = &ompi_coll_base_framework;
 
-    /* With others in the list, it is ompi_info that asks for all. */
+    /* If the list has other components, this is ompi_info, which registers all. */
     if (0 != strcmp(selection(), "clv") ||
         1 != opal_list_get_size(&framework->framework_components)) {
         return OMPI_SUCCESS;

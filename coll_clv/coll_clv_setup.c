@@ -23,7 +23,7 @@
 #include "util/util_hash.h"
 #include "util/util_log.h"
 
-/* What each rank tells the others first. */
+/* First message: what each rank tells the others. */
 typedef struct group_endpoint {
     uint64_t config_hash;
     int32_t why;               /* CLV_FIT, or why this rank cannot exchange: a clv_reason_t */
@@ -32,13 +32,13 @@ typedef struct group_endpoint {
     unsigned char pap[CLV_PAP_ENDPOINT_BYTES];
 } group_endpoint_t;
 
-/* And second, when it knows how it fared with the others' endpoint records. */
+/* Second message: how this rank fared with the others' endpoint records. */
 typedef struct group_report {
     int64_t why; /* as in the endpoint record */
     clv_cost_t cost;
 } group_report_t;
 
-/* What setup needs on this rank; reserved before the first message. */
+/* What set-up needs on this rank; allocated before the first message. */
 typedef struct setup {
     struct ompi_communicator_t *comm;
     coll_clv_group_t *group;
@@ -47,12 +47,12 @@ typedef struct setup {
     group_endpoint_t mine;
     group_endpoint_t *endpoints;
     unsigned char *pap_endpoints;
-    unsigned char *more; /* than fits into these; NULL: nothing is */
+    unsigned char *more; /* what does not fit into the endpoint records; NULL: nothing */
     group_report_t *reports;
     clv_cost_t *costs;
     char *calibrate_buffer;
-    bool is_known; /* what links cost: not measured again */
-    int why;       /* not to exchange: a clv_reason_t, else CLV_FIT */
+    bool is_known; /* the cost of these links is known and not measured again */
+    int why;       /* why there is no exchange: a clv_reason_t, else CLV_FIT */
 } setup_t;
 
 static uint64_t hash_config(const clv_choose_config_t *config)
@@ -110,7 +110,7 @@ static int reserve(setup_t *setup)
            NULL != setup->costs && NULL != setup->calibrate_buffer;
 }
 
-/* The endpoint records of rank 0 have the communicator's key. */
+/* Wipes the communicator's key, which is in the endpoint records of rank 0. */
 static void forget_keys(setup_t *setup)
 {
     explicit_bzero(&setup->mine, sizeof setup->mine);
@@ -147,7 +147,8 @@ clv_status_t coll_clv_setup_channel(const clv_choose_config_t *config,
     return coll_clv_process_open(&options, pap_p);
 }
 
-/* Why no rank exchanges where a step has failed on this one; otherwise: the status says no more. */
+/* The reason that a step's status gives for not exchanging; otherwise: the reason where the status
+ * has none of its own. */
 static int reason_of(clv_status_t status, int otherwise)
 {
     if (CLV_OK == status) {
@@ -162,7 +163,7 @@ static int reason_of_attach(clv_status_t status)
                                      : reason_of(status, CLV_REASON_NO_TABLE);
 }
 
-/* This rank's endpoint record; without a channel it honestly says so. */
+/* This rank's endpoint record; it also says if there is no channel. */
 static void fill_endpoint(setup_t *setup)
 {
     coll_clv_group_t *group = setup->group;
@@ -188,7 +189,7 @@ static void fill_endpoint(setup_t *setup)
     setup->mine.why = reason_of(status, CLV_REASON_NO_CHANNEL);
 }
 
-/* Reads the same endpoint records on every rank, so the answer is the same. */
+/* All ranks read the same endpoint records, so they get the same answer. */
 static int read_endpoints(setup_t *setup)
 {
     for (int32_t p = 0; p < setup->group->chooser.config.n_ranks; p++) {
@@ -204,7 +205,8 @@ static int read_endpoints(setup_t *setup)
     return CLV_FIT;
 }
 
-/* A rank that waits for one of such a host waits as long. */
+/* If processors are shared on any host, all ranks plan for it: ranks that wait for one there wait
+ * as long. */
 static void agree_processors(setup_t *setup)
 {
     clv_choose_config_t *config = &setup->group->chooser.config;
@@ -214,7 +216,8 @@ static void agree_processors(setup_t *setup)
     }
 }
 
-/* Whether all ranks know the same of these links, from a stream as long as this one would be. */
+/* Whether all ranks know the same cost of these links, measured with a stream at least as long as
+ * this set-up would use. */
 static bool all_know(const setup_t *setup)
 {
     const clv_choose_config_t *config = &setup->group->chooser.config;
@@ -251,7 +254,7 @@ static int calibrate(setup_t *setup, clv_cost_t *mine_p)
                               &setup->calibrate_buffer, mine_p);
 }
 
-/* What was measured, but for what the user says. */
+/* Takes the measured cost, except for the early bytes that the user sets. */
 static void take_cost(clv_choose_config_t *config, const clv_cost_t *cost)
 {
     config->cost = *cost;
@@ -334,8 +337,8 @@ static int gather_more(setup_t *setup)
     return rc;
 }
 
-/* One endpoint record, those of all, report: three steps, the same on all ranks whatever fails on
- * one. */
+/* Exchanges endpoint records and what does not fit into them, then joins: the same steps on all
+ * ranks, whatever fails on one. */
 static int exchange_endpoints(setup_t *setup)
 {
     void *all = setup->endpoints;
@@ -356,10 +359,10 @@ static int exchange_endpoints(setup_t *setup)
     return OMPI_SUCCESS == rc ? join(setup) : rc;
 }
 
-/* Links as long as nobody has measured them: a gigabit network on which a message is dear, so that
- * plans are made of vectors alone that gain from being cut on any network. Inside a host the same,
- * but for its memory. Segments so small leave without their receiver on all transports that were
- * looked at (docs/results/transports.md). */
+/* The cost assumed until links are measured: a gigabit network with expensive messages, so that
+ * only vectors are planned that gain from segments on any network. Inside a host only the memory is
+ * faster. Segments of the early size leave without their receiver on all transports that were
+ * measured (docs/results/transports.md). */
 static const clv_cost_t built_in_cost = {.latency_ns = 100000,
                                          .byte_ps = 8000,
                                          .near_latency_ns = 100000,
@@ -368,8 +371,8 @@ static const clv_cost_t built_in_cost = {.latency_ns = 100000,
                                          .early_bytes = 8192,
                                          .near_early_bytes = 8192};
 
-/* Who shares a link with whom. Where all ranks have one place, or each has its own, a link is a
- * rank's: as if nothing were known of places. */
+/* Finds which ranks share a link. If all ranks have one place, or each has its own, a link belongs
+ * to one rank, as if places were unknown. */
 static clv_status_t find_places(coll_clv_group_t *group)
 {
     clv_choose_config_t *config = &group->chooser.config;
@@ -409,7 +412,7 @@ bool coll_clv_group_is_local(const coll_clv_group_t *group)
     return NULL == group || CLV_REASON_NOT_YET == group->why;
 }
 
-/* A group that knows itself, without anybody else. NULL: no memory. */
+/* A group before anything is exchanged with other ranks. NULL: no memory. */
 static coll_clv_group_t *new_group(struct ompi_communicator_t *comm,
                                    const clv_choose_config_t *config)
 {
@@ -429,7 +432,7 @@ static coll_clv_group_t *new_group(struct ompi_communicator_t *comm,
     return group;
 }
 
-/* Everybody goes with the exchange, or everybody without. */
+/* All ranks exchange, or none does. */
 static void settle(coll_clv_group_t *group, int why)
 {
     group->why = why;

@@ -17,15 +17,15 @@
 #include "coll_clv/coll_clv_process.h"
 #include "util/util_alloc.h"
 
-/* A rank that waits so long for a forecast asks all to go without. With hints it may wait twice,
- * and asking takes an exchange: below 10 ms together. */
+/* A rank that has waited this long for a forecast asks all ranks to go without. With hints it may
+ * wait twice, and asking takes an exchange: below 10 ms in all. */
 #define COLL_CLV_PATIENCE_NS INT64_C(4000000)
 
-/* By what calls without a forecast are planned: the model, forced or not; clv_choose_fixed; the
- * stream's newest sticky decision (clv_choose_is_sticky). */
+/* How a call without a forecast is planned: by the model, forced or not; by clv_choose_fixed; by
+ * the stream's newest sticky decision (clv_choose_is_sticky). */
 typedef enum kept_rule { KEPT_BLIND, KEPT_FIXED, KEPT_STICKY } kept_rule_t;
 
-/* What they run. */
+/* What such calls run. */
 typedef struct kept_node_plan {
     clv_pap_stream_key_t key;
     clv_choose_decision_t decision;
@@ -35,7 +35,7 @@ typedef struct kept_node_plan {
     int64_t n_steps;
 } kept_node_plan_t;
 
-/* The plan keys of a stream's calls so far, and the newest decision that goes on, with its key. */
+/* The plan keys of a stream's calls so far, and its newest sticky decision with its key. */
 typedef struct stream_keys {
     _Alignas(CLV_LINE_BYTES) uint32_t generation;
     clv_choose_keys_t keys;
@@ -44,32 +44,32 @@ typedef struct stream_keys {
     clv_choose_decision_t held;
 } stream_keys_t;
 
-/* The background channel, opened as config and the parameters say unless it is open. */
+/* Opens the background channel with config and params, unless it is open. */
 clv_status_t coll_clv_setup_channel(const clv_choose_config_t *config,
                                     const struct coll_clv_params *params, clv_pap_t **pap_p);
-/* What does not fit into the ranks' endpoint records of the exchange, where there is any; *more_p
- * is the caller's to free, NULL where there is none. *has_memory_p: on all ranks, or on none. */
+/* Gathers what does not fit into the endpoint records, if there is any. The caller frees *more_p;
+ * NULL: there is none. *has_memory_p: the same on all ranks. */
 int coll_clv_setup_gather_more(struct ompi_communicator_t *comm, const clv_pap_group_t *pap,
                                const unsigned char *pap_endpoints, unsigned char **more_p,
                                bool *has_memory_p);
 
-/* What each call looks at comes first: a cache line, then each stream has its own. */
+/* What each call reads comes first, in one cache line; then each stream has its own. */
 struct coll_clv_group {
     struct ompi_communicator_t *comm; /* whose module has this group */
-    coll_clv_clock_t clock; /* with the group of pap_predict; NULL there: without the exchange */
+    coll_clv_clock_t clock; /* with the group of pap_predict; pap NULL: without the exchange */
     int32_t node_index;     /* of this rank among its node's ranks */
-    int32_t last_stream;    /* used last */
-    int32_t is_broken;      /* a call has failed here, so every later one does */
+    int32_t last_stream;    /* the stream used last */
+    int32_t is_broken;      /* a call has failed here, so every later one fails */
     clv_step_t
-        *own_steps; /* of a plan this rank had to make itself; freed at the end of the call */
+        *own_steps; /* of a plan that this rank had to make itself; freed at the end of the call */
     _Alignas(CLV_LINE_BYTES) stream_keys_t streams[CLV_PAP_MAX_STREAMS];
-    int why; /* there is no exchange: a clv_reason_t, else CLV_FIT */
-    /* Its plan cache is of the background thread alone, once the group is active; the thread that
-     * calls MPI makes its few own plans without one. */
+    int why; /* why there is no exchange: a clv_reason_t, else CLV_FIT */
+    /* Once the group is active, only the background thread uses the plan cache. The thread that
+     * calls MPI makes its few own plans without a cache. */
     clv_chooser_t chooser;
     coll_clv_relay_t relay;
     int32_t rank;
-    int32_t *place; /* of each rank; chooser.config has it where links are shared */
+    int32_t *place; /* of each rank; chooser.config has it if links are shared */
     kept_node_plan_t kept[COLL_CLV_KEPT_NODE_PLANS];
     int32_t next_kept;
 };

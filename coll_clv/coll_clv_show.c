@@ -27,7 +27,7 @@ static void print_plan(const coll_clv_call_t *call, const clv_pap_stream_key_t *
     }
 }
 
-/* Rank 0 shows each forecast once, and its plan. */
+/* Rank 0 prints each forecast once, with its plan. */
 void coll_clv_show(const coll_clv_call_t *call, const clv_pap_stream_key_t *key,
                    const coll_clv_node_plan_t *node_plan)
 {

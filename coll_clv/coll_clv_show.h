@@ -17,7 +17,7 @@ void coll_clv_show(const coll_clv_call_t *call, const clv_pap_stream_key_t *key,
                    const coll_clv_node_plan_t *node_plan);
 void coll_clv_show_links(const coll_clv_call_t *call);
 
-/* Of this process: "ob1", "ucx"; Open MPI's own string. */
+/* The name of this process's PML ("ob1", "ucx"); Open MPI's own string. */
 const char *coll_clv_pml_name(void);
 
 END_C_DECLS

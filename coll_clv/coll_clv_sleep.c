@@ -19,13 +19,13 @@
 #include "util/util_min_max.h"
 #include "util/util_time.h"
 
-#define FIRST_TURNS 8              /* of a wait: it looks at the clock so often, until ... */
-#define SHORT_NS    INT64_C(40000) /* ... it has lasted so long: no sleep is worth it before */
-#define REST_TURNS  8              /* after a sleep: functions that run every eighth turn do */
-#define GIVEN_TURNS 1              /* either, where each turn gives the processor away for long */
-#define BUSY_NS     INT64_C(10000) /* a turn that took so long has moved something */
-#define SLACK_NS    1000           /* of timers; Linux has 50 us */
-#define LARGE_BYTES (INT64_C(1) << 16) /* vectors that Open MPI cuts into segments */
+#define FIRST_TURNS 8              /* a wait reads the clock after so many turns, until ... */
+#define SHORT_NS    INT64_C(40000) /* ... it has lasted this long: a shorter one needs no sleep */
+#define REST_TURNS  8              /* after a sleep: some callbacks run only every eighth turn */
+#define GIVEN_TURNS 1              /* instead of both, where each turn yields, which may be long */
+#define BUSY_NS     INT64_C(10000) /* a turn that took longer than this has moved something */
+#define SLACK_NS    1000           /* timer slack while sleeping; Linux's default is 50 us */
+#define LARGE_BYTES (INT64_C(1) << 16) /* vectors that Open MPI sends in segments */
 
 static coll_clv_nap_t of_process;
 static _Thread_local coll_clv_nap_t of_thread;
@@ -57,7 +57,7 @@ static void restore_timers(coll_clv_nap_t *nap)
     }
 }
 
-/* A signal ends it, too. */
+/* A signal also ends the sleep. */
 static bool nap_for(coll_clv_nap_t *nap, int64_t ns)
 {
     const struct timespec slice = {.tv_sec = ns / CLV_NS_PER_S, .tv_nsec = ns % CLV_NS_PER_S};
@@ -100,7 +100,8 @@ static void make_plan(coll_clv_nap_t *nap, int64_t now_ns)
     }
 }
 
-/* Most calls end before: few instructions, as each turn of a call of one microsecond counts. */
+/* Most calls end before this. Kept to few instructions: each turn counts in a call of one
+ * microsecond. */
 static void look_at_clock(coll_clv_nap_t *nap)
 {
     const int64_t now_ns = clv_local_now_ns();
@@ -113,7 +114,7 @@ static void look_at_clock(coll_clv_nap_t *nap)
     }
 }
 
-/* Where ranks share processors a long turn is another one's. */
+/* Records activity. Where ranks share processors, a long turn only means that another rank ran. */
 static void note_what_moved(coll_clv_nap_t *nap, int64_t now_ns)
 {
     if (0 == nap->idle_since_ns ||
@@ -123,7 +124,8 @@ static void note_what_moved(coll_clv_nap_t *nap, int64_t now_ns)
     nap->turned_ns = now_ns;
 }
 
-/* A vector that flows through a function of Open MPI's would be held up at each of its segments. */
+/* Without listening, a large vector inside a function of Open MPI uses no prediction: sleeping
+ * would delay each of its segments. */
 static int64_t slice_of(const coll_clv_nap_t *nap, int64_t now_ns, bool listens)
 {
     const clv_wait_now_t now = {.elapsed_ns = now_ns - nap->begun_ns,
@@ -225,13 +227,13 @@ void coll_clv_sleep_expect(int64_t forecast_ns)
     coll_clv_nap_t *nap = coll_clv_sleep_nap();
 
     nap->forecast_ns = forecast_ns;
-    nap->is_large = false; /* the executor says what moves */
+    nap->is_large = false; /* a plan runs, and its executor reports each message */
     if (nap->is_wait && NULL != nap->kind) {
         nap->plan = clv_wait_predict(&nap->kind->history, forecast_ns);
     }
 }
 
-/* What it waited for may have come while it slept. */
+/* Whether the awaited message may have come during the last sleep. */
 static bool is_late(const coll_clv_nap_t *nap)
 {
     return 0 < nap->asleep_ns && nap->was_timed && 0 < nap->rest;
@@ -254,7 +256,8 @@ static CLV_COLD void end_wait(coll_clv_nap_t *nap)
     }
 }
 
-/* For who asks: the call that followed this one last time is the next. */
+/* For callers of coll_clv_sleep_expected: predicts that the call that followed this kind last time
+ * comes next. */
 static CLV_COLD void tell_next(coll_clv_waits_t *waits)
 {
     const coll_clv_kind_t *last = waits->kinds[waits->last];
@@ -270,7 +273,7 @@ CLV_HOT void coll_clv_sleep_end(void)
     coll_clv_nap_t *nap = coll_clv_sleep_nap();
     coll_clv_waits_t *waits = nap->waits;
 
-    if (0 == nap->depth || 0 != --nap->depth) { /* histories were turned on in the call */
+    if (0 == nap->depth || 0 != --nap->depth) { /* histories were turned on inside this call */
         return;
     }
     if (CLV_WAIT_YIELD == waits->mode) {

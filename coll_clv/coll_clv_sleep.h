@@ -33,19 +33,19 @@
 #include "choose/choose.h"
 #include "choose/choose_wait.h"
 
-/* Operations: the collectives, and MPI_Barrier. */
+/* Operations are the collectives, and MPI_Barrier. */
 #define COLL_CLV_SLEEP_BARRIER CLV_N_COLLECTIVES
 #define COLL_CLV_SLEEP_KINDS   ((CLV_N_COLLECTIVES + 1) * CLV_WAIT_SIZES)
 
 typedef struct coll_clv_kind {
     clv_wait_history_t history;
-    int32_t next; /* the kind that followed last; itself at first */
+    int32_t next; /* the kind that followed last; at first the kind itself */
 } coll_clv_kind_t;
 
-/* Of a communicator. */
+/* The waits of a communicator. */
 typedef struct coll_clv_waits {
     int32_t mode; /* clv_wait_t */
-    int32_t last; /* kind of the newest call */
+    int32_t last; /* kind of its newest call */
     coll_clv_kind_t *kinds[COLL_CLV_SLEEP_KINDS];
     /* For coll_clv_sleep_expected, which any thread may call. */
     bool is_asked;
@@ -53,49 +53,49 @@ typedef struct coll_clv_waits {
     int64_t next_ns; /* how long the next call is expected to wait; -1: not known */
 } coll_clv_waits_t;
 
-/* A call under way; of the process, or of each thread where several may call at once. */
+/* A call under way: one per process, or one per thread with MPI_THREAD_MULTIPLE. */
 typedef struct coll_clv_nap {
     coll_clv_waits_t *waits;
     coll_clv_kind_t *kind; /* NULL: no memory */
-    int32_t depth;         /* calls within calls */
-    int32_t turns;         /* of progress, before it looks at the clock */
+    int32_t depth;         /* nesting of calls */
+    int32_t turns;         /* turns of progress since the clock was read */
     int32_t rest;          /* turns until the next sleep */
-    bool is_asleep;        /* or handles what woke it, or must not sleep */
-    pthread_t thread;      /* that made the call */
-    bool is_large;         /* a vector that no plan of ours carries: it flows unseen */
-    bool has_sends;        /* that need this rank's processor */
-    bool was_timed;        /* only its end ended the last sleep, ... */
-    int64_t slept_ns;      /* ... which took so long */
-    int64_t begun_ns;      /* local; 0: the clock was not looked at */
-    bool is_wait;          /* it has lasted long enough to be one */
-    int64_t idle_since_ns; /* nothing has happened */
-    int64_t turned_ns;     /* the last turn, or the end of the last sleep */
-    int64_t asleep_ns;     /* of this call */
-    int64_t forecast_ns;   /* the last arrival after this rank's, as agreed; -1: none */
-    int slack_ns;          /* of the thread's timers before; 0: not changed */
+    bool is_asleep;        /* asleep, or handling what woke it, or not allowed to sleep */
+    pthread_t thread;      /* the thread that made the call */
+    bool is_large;         /* a vector moved by Open MPI's function, whose progress is not seen */
+    bool has_sends;        /* open sends, which need this rank's processor */
+    bool was_timed;        /* the last sleep ended by its time, not by an event, ... */
+    int64_t slept_ns;      /* ... and lasted this long */
+    int64_t begun_ns;      /* local; 0: the clock was not read */
+    bool is_wait;          /* it has lasted long enough to count as a wait */
+    int64_t idle_since_ns; /* since then nothing has moved */
+    int64_t turned_ns;     /* end of the last turn or sleep */
+    int64_t asleep_ns;     /* in this call */
+    int64_t forecast_ns;   /* until the last predicted arrival, from this rank's; -1: none */
+    int slack_ns;          /* the thread's timer slack before; 0: not changed */
     clv_wait_plan_t plan;
 } coll_clv_nap_t;
 
-/* Of a communicator whose waits are to be like that; NULL: they spin, or there is no memory. */
+/* Makes the waits of a communicator; NULL: they spin, or there is no memory. */
 coll_clv_waits_t *coll_clv_sleep_waits(int32_t mode);
 void coll_clv_sleep_free(coll_clv_waits_t *waits);
 /* Component close. */
 void coll_clv_sleep_close(void);
 
-/* A call of ours begins (operation: a clv_collective_t, or COLL_CLV_SLEEP_BARRIER) and ends. May be
- * nested: what the call makes of others belongs to it. */
+/* Begin and end of a call (operation: a clv_collective_t, or COLL_CLV_SLEEP_BARRIER). May be
+ * nested: inner calls belong to the outer one. */
 void coll_clv_sleep_begin(coll_clv_waits_t *waits, int32_t operation, int64_t n_bytes);
 void coll_clv_sleep_end(void);
 
-/* The call under way in this thread. */
+/* The state of the call under way in this thread. */
 coll_clv_nap_t *coll_clv_sleep_nap(void);
-/* Between two of these nobody sleeps in it: what is measured, or does not come by messages. Returns
- * what it was before. */
+/* While paused, the call does not sleep: it measures, or waits for what does not come by a message.
+ * Returns the previous setting. */
 bool coll_clv_sleep_pause(bool is_paused);
-/* A plan of ours runs it, and everybody will be there so long after this rank; -1: not known. */
+/* The call runs by plan, and the last rank arrives this long after this one; -1: not known. */
 void coll_clv_sleep_expect(int64_t forecast_ns);
 
-/* Of a plan of ours; nap may be NULL. A message has come or gone. */
+/* For a call by plan; nap may be NULL. A message has come or left. */
 static inline void coll_clv_sleep_moved(coll_clv_nap_t *nap)
 {
     if (0 != nap) {
@@ -103,7 +103,7 @@ static inline void coll_clv_sleep_moved(coll_clv_nap_t *nap)
     }
 }
 
-/* So many of its sends are open. */
+/* n_open of its sends are open. */
 static inline void coll_clv_sleep_sends(coll_clv_nap_t *nap, int32_t n_open)
 {
     if (0 != nap) {
@@ -111,12 +111,13 @@ static inline void coll_clv_sleep_sends(coll_clv_nap_t *nap, int32_t n_open)
     }
 }
 
-/* How long this rank will wait yet in the call under way or, outside, in the next one, ns; -1: not
- * known. Any thread, while the communicator lives. The first one to ask turns it on. */
+/* How much longer this rank will wait in the call under way or, outside of calls, in the next one,
+ * ns; -1: not known. Any thread, while the communicator lives. The first call turns prediction
+ * on. */
 int64_t coll_clv_sleep_expected(coll_clv_waits_t *waits);
 
-/* The same of a communicator, of any component's: what clv.h looks up by name, and the performance
- * variable. */
+/* The same for a communicator of any component: clv.h looks this up by name, and the performance
+ * variable uses it. */
 OMPI_DECLSPEC long long coll_clv_expected_wait_ns(struct ompi_communicator_t *comm);
 
 #endif

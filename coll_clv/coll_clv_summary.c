@@ -19,7 +19,7 @@
 #include "coll_clv/coll_clv_show.h"
 #include "util/util_version.h"
 
-#define LINE_BYTES 4096 /* all reasons and all algorithms fit */
+#define LINE_BYTES 4096 /* room for all reasons and all algorithms */
 
 typedef struct line {
     char text[LINE_BYTES];
@@ -183,7 +183,7 @@ static void say_exchange(const coll_clv_component_t *component, const clv_pap_co
     say(&line);
 }
 
-/* As measured by the communicator that was set up last. */
+/* As measured for the newest communicator. */
 static void say_links(const clv_cost_t *link)
 {
     line_t line = {0};
@@ -237,7 +237,7 @@ static void say_verdict(const coll_clv_component_t *component)
     opal_output(component->output, "coll:clv: verdict: %s", text);
 }
 
-/* Of the verdict what it was made of. */
+/* The numbers behind the verdict. */
 static void add_gains(line_t *line, const coll_clv_component_t *component)
 {
     clv_choose_gains_t gains;

@@ -9,7 +9,8 @@
 
 #include "coll_clv/coll_clv.h"
 
-/* Before the channel is closed; silent unless asked for and there was a call. */
+/* Prints the summary, before the channel is closed; silent unless asked for and there was a
+ * call. */
 void coll_clv_summary(void);
 
 #endif

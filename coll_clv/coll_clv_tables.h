@@ -9,8 +9,8 @@
 #ifndef COLL_CLV_TABLES_H
 #define COLL_CLV_TABLES_H
 
-/* MPI_T performance variables coll_clv_<name>: counted in this process since MPI_Init. Beside them
- * coll_clv_ran_<word> per algorithm and coll_clv_<name>_calls per collective. */
+/* MPI_T performance variables coll_clv_<name>, counted in this process since MPI_Init. In addition
+ * there are coll_clv_ran_<word> per algorithm and coll_clv_<name>_calls per collective. */
 /* clang-format off */
 /*     name                meaning */
 #define COLL_CLV_COUNTER_MAP(XX)                                                                   \
@@ -37,7 +37,7 @@
                           "process decides, ns")
 /* clang-format on */
 
-/* MPI_T performance variables coll_clv_<collective>_<field>: of the calls that the exchange saw;
+/* MPI_T performance variables coll_clv_<collective>_<field>, over the calls that the exchange saw;
  * fields of coll_clv_times_t. name, code, mpi: of the collective's row. */
 /* clang-format off */
 #define COLL_CLV_TIME_MAP(XX, name, code, mpi)                                                     \
@@ -50,8 +50,8 @@
     XX(newest_pace_ns, name, code, "the same over the newest 20, ns")
 /* clang-format on */
 
-/* MPI_T performance variables coll_clv_plan_cache_<name>: of this process's plan caches, used only
- * in the process that plans for its node; counted since MPI_Init. Fields n_<name> of
+/* MPI_T performance variables coll_clv_plan_cache_<name>, over this process's plan caches since
+ * MPI_Init; only the process that plans for its host uses them. Fields n_<name> of
  * clv_plan_cache_counters_t. */
 /* clang-format off */
 /*     name        meaning */
@@ -61,8 +61,8 @@
     XX(evictions, "plans dropped from the cache to make room for newer ones")
 /* clang-format on */
 
-/* MPI_T performance variables coll_clv_exchange_<name>: its present quality. Signed numbers, not
- * counters. The clock is that of the communicator that joined the exchange last. */
+/* MPI_T performance variables coll_clv_exchange_<name>: the present quality of the exchange. Signed
+ * levels, not counters. The clock is that of the newest communicator with an exchange. */
 /* clang-format off */
 /*     name            meaning */
 #define COLL_CLV_GAUGE_MAP(XX)                                                                     \
@@ -85,8 +85,8 @@ typedef struct coll_clv_gauges {
 #undef COLL_CLV_GAUGE_FIELD
 } coll_clv_gauges_t;
 
-/* MPI_T performance variables coll_clv_link_<name>: as measured and agreed by the communicator that
- * joined the exchange last; 0 while there is none. Fields of clv_cost_t, one row each. */
+/* MPI_T performance variables coll_clv_link_<name>, as measured and agreed by the newest
+ * communicator with an exchange; 0 while there is none. Fields of clv_cost_t, one row each. */
 /* clang-format off */
 /*     name             meaning */
 #define COLL_CLV_LINK_MAP(XX)                                                                      \
@@ -139,8 +139,8 @@ typedef struct coll_clv_ahead_gauges {
                           "clv_expected_wait_ns in clv.h")
 /* clang-format on */
 
-/* MPI_T performance variables coll_clv_wait_<name>: the place of the call that waits now (of
- * several threads' calls the one that looked last). Set after COLL_CLV_WAIT_TURNS idle turns. */
+/* MPI_T performance variables coll_clv_wait_<name>: where the waiting call is (with several
+ * threads, the call that looked last). Set after COLL_CLV_WAIT_TURNS idle turns. */
 /* clang-format off */
 /*     name            meaning */
 #define COLL_CLV_WAIT_MAP(XX)                                                                      \

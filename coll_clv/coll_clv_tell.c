@@ -22,7 +22,7 @@ static uint64_t shape_of(const coll_clv_call_t *call)
     return 0 == hash ? 1 : hash;
 }
 
-/* True when this is news, which it then is no more. */
+/* True if the shape's algorithm or reason has changed; remembers the new one. */
 static bool take_news(coll_clv_reported_t *reported, uint64_t shape, int algorithm, int reason)
 {
     if (shape == reported->shape && algorithm == reported->algorithm &&

@@ -22,10 +22,11 @@
 
 extern char **environ;
 
-/* Hears of a name without its prefix, and of the file that it is in; NULL: the environment. */
+/* Called for a name without its prefix. file: where it was found; NULL: the environment. */
 typedef void (*hear_t)(void *context, const char *name, size_t length, const char *file);
 
-/* Whether Open MPI has it by now, or would have it if its new name were not given, too. */
+/* Whether it is a registered parameter or an old name, which is not registered if the new one is
+ * also set. */
 static bool is_known(const char *name, size_t length)
 {
     static const char *const old_names[] = {
@@ -48,7 +49,7 @@ static bool is_known(const char *name, size_t length)
     return 0 <= mca_base_var_find("ompi", "coll", "clv", whole);
 }
 
-/* word: a whole name, of any length, that ends before one of `ends`. */
+/* word: a name of any length, ended by one of `ends`. */
 static void look_at(const char *word, const char *ends, const char *file, hear_t hear,
                     void *context)
 {
@@ -73,7 +74,7 @@ static void look_at_environment(hear_t hear, void *context)
     }
 }
 
-/* Lines "name = value"; what a line too long for us has behind its first part is a value. */
+/* Reads lines "name = value". The rest of a line longer than the buffer is part of the value. */
 static void look_at_file(const char *path, hear_t hear, void *context)
 {
     FILE *file = fopen(path, "re");
@@ -91,7 +92,7 @@ static void look_at_file(const char *path, hear_t hear, void *context)
     }
 }
 
-/* variable: Open MPI's, a list of paths. */
+/* variable: the Open MPI variable that lists the paths. */
 static void look_at_files(const char *variable, hear_t hear, void *context)
 {
     const int index = mca_base_var_find("opal", "mca", "base", variable);
@@ -121,7 +122,7 @@ static void look_everywhere(hear_t hear, void *context)
     look_at_files("override_param_file", hear, context);
 }
 
-/* The same for the same names, in whatever order they are found. */
+/* Independent of the order in which names are found. */
 static void add_to_hash(void *context, const char *name, size_t length, const char *file)
 {
     uint64_t *hash = context;

@@ -17,7 +17,7 @@
 static atomic_int stall_seconds = 60;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static const coll_clv_wait_t *shown; /* under the lock, as all it points to but turns */
+static const coll_clv_wait_t *shown; /* under the lock, as is all it points to except turns */
 
 void coll_clv_wait_set_stall(int seconds)
 {

@@ -25,28 +25,28 @@ typedef enum coll_clv_wait_for {
     COLL_CLV_WAIT_MESSAGES = 2, /* of a plan */
 } coll_clv_wait_for_t;
 
-/* One call's wait, on its stack; all zero at first. */
+/* The wait of one call, on its stack; all zero at first. */
 typedef struct coll_clv_wait {
-    int64_t since_ns; /* local; when it was first seen where it is */
+    int64_t since_ns; /* local time at which it was first seen at this place */
     coll_clv_where_t where;
     int32_t turns;
     int32_t is_shown;
     int32_t has_reported;
 } coll_clv_wait_t;
 
-/* Says where the call is now (*where_p is zero), and in words for the user. */
+/* Says where the call is now (*where_p is zero), and the same in words for the user. */
 typedef struct coll_clv_wait_ops {
     void (*where)(void *context, coll_clv_where_t *where_p);
     void (*words)(void *context, char *words, int n_bytes);
 } coll_clv_wait_ops_t;
 
-/* Of every wait from here on; 0: nothing is told. */
+/* Applies to every wait from here on; 0: no report. */
 void coll_clv_wait_set_stall(int seconds);
 
 void coll_clv_wait_look(coll_clv_wait_t *wait, const coll_clv_wait_ops_t *ops, void *context);
 void coll_clv_wait_unshow(coll_clv_wait_t *wait);
 
-/* An idle turn. */
+/* Call after a turn of progress without work. */
 static inline void coll_clv_wait_turn(coll_clv_wait_t *wait, const coll_clv_wait_ops_t *ops,
                                       void *context)
 {
@@ -63,7 +63,7 @@ static inline void coll_clv_wait_end(coll_clv_wait_t *wait)
     }
 }
 
-/* For the performance variables: where the call is, and how long it has been there, now. */
+/* For performance variables: where the waiting call is, and for how long. */
 void coll_clv_wait_read(coll_clv_where_t *where_p);
 
 #endif
