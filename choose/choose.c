@@ -9,15 +9,15 @@
 #include "choose/choose_search.h"
 #include "choose/choose_try.h"
 
-/* Arrivals decide nothing between orders that do not follow them: of the fixed ones that which is
- * best with equal arrivals stands for all. */
+/* Arrivals cannot rank static orders against each other, so only the one that is best with equal
+ * arrivals competes. */
 static int is_dominated(const clv_choose_search_t *search, int32_t algorithm)
 {
     return clv_algorithm_is_static(algorithm) && algorithm != search->state->fixed;
 }
 
-/* The plan of the least score, of all or of those that estimates alone may take;
- * CLV_ALGORITHM_PREVIOUS when there is none. */
+/* The plan with the lowest score: of all that do not synchronise, or only of those that estimates
+ * alone may choose. CLV_ALGORITHM_PREVIOUS: there is none. */
 static int32_t best_of(const clv_choose_search_t *search, const clv_pap_forecast_t *forecast,
                        int all)
 {
@@ -34,7 +34,7 @@ static int32_t best_of(const clv_choose_search_t *search, const clv_pap_forecast
     return best;
 }
 
-/* A collective without a fixed order has nothing to hold on to. */
+/* If no plan may be chosen by estimates, as in a collective without a static order, all may. */
 static int32_t best_guess(const clv_choose_search_t *search, const clv_pap_forecast_t *forecast)
 {
     const int32_t best = best_of(search, forecast, 0);
@@ -42,8 +42,8 @@ static int32_t best_guess(const clv_choose_search_t *search, const clv_pap_forec
     return best == CLV_ALGORITHM_PREVIOUS ? best_of(search, forecast, 1) : best;
 }
 
-/* Decoupled ranks under a fixed order have come as that order lets them, and would come
- * otherwise under what makes them wait: what it takes, a trial must say. */
+/* Under a static order, decoupled ranks arrive as that order allows. Under a plan that makes them
+ * wait they would arrive differently, so no estimate holds: only a trial can tell. */
 static int stays_static(const clv_choose_search_t *search)
 {
     const int32_t running = search->state->running;
@@ -53,15 +53,16 @@ static int stays_static(const clv_choose_search_t *search)
            clv_choose_is_decoupled(search->config, &search->state->iterations);
 }
 
-/* Whole vectors inside a host, which the previous reduce sends, take several times what they are
- * estimated to where all its ranks begin together; and a fixed order lets ranks be decoupled. */
+/* Host chains replace the previous function even at a slightly worse score. The previous function
+ * sends whole vectors inside a host, which takes several times its estimate where all ranks of the
+ * host begin together; and under a static order ranks can decouple. */
 static int64_t leave_permille(int32_t algorithm)
 {
     return algorithm == CLV_ALGORITHM_HOST_CHAINS ? CLV_POLICY_LEAVE_HOSTS_PERMILLE
                                                   : CLV_POLICY_CLEAR_PERMILLE;
 }
 
-/* The previous reduce is left, and a running plan, only for a clear gain. */
+/* Only a clear gain replaces the previous function or the running plan. */
 static int32_t guess(const clv_choose_search_t *search, const clv_pap_forecast_t *forecast,
                      int32_t *reason_p)
 {
@@ -91,8 +92,9 @@ static int32_t guess(const clv_choose_search_t *search, const clv_pap_forecast_t
     return best;
 }
 
-/* By estimates until something has been measured, then by the iteration time: the incumbent,
- * or tried. judges: else the trials of the stream's other keys are followed, and none begins. */
+/* Decides by estimates until something has been measured, then by the iteration time: the incumbent
+ * runs, or the algorithm on trial. Without `judges` the trials of the stream's other keys are
+ * followed and none begins. */
 static void keep_incumbent(clv_choose_search_t *search, const clv_pap_forecast_t *forecast,
                            int judges, clv_choose_decision_t *decision)
 {
@@ -162,7 +164,7 @@ clv_status_t clv_choose(const clv_choose_config_t *config, const clv_pap_stream_
     return clv_choose_shared(config, key, forecast, &unknown, 1, state, plans, decision);
 }
 
-/* Nobody leaves an allreduce before all have come: it synchronises the ranks itself. */
+/* No rank leaves an allreduce before all have arrived, so it never shows decoupled ranks. */
 static clv_pap_progress_t seen_of(const clv_pap_stream_key_t *key,
                                   const clv_pap_progress_t *progress)
 {
@@ -184,7 +186,7 @@ clv_status_t clv_choose_shared(const clv_choose_config_t *config, const clv_pap_
     if (status != CLV_OK) {
         return status;
     }
-    if (judges) { /* the stream's time counts once, for the key that had the call */
+    if (judges) { /* counts once, for the key that had the call */
         const clv_pap_progress_t seen = seen_of(key, progress);
         clv_choose_try_account(config, forecast, &seen, &state->iterations);
     }
@@ -231,14 +233,15 @@ clv_status_t clv_choose_cached_plan(const clv_choose_config_t *config,
     return status;
 }
 
-/* Without experience. */
+/* The score without experience. */
 static int64_t score_of(const clv_choose_config_t *config, const clv_choose_decision_t *decision)
 {
     return clv_choose_score(config, NULL, decision->algorithm, decision->predicted_after_ns,
                             decision->predicted_in_mpi_ns);
 }
 
-/* The first algorithm of whose plans nothing depends on arrivals; CLV_ALGORITHM_PREVIOUS: none. */
+/* The first static algorithm, whose plans do not depend on arrivals; CLV_ALGORITHM_PREVIOUS:
+ * none. */
 static int32_t fixed_algorithm(int32_t collective)
 {
     for (int32_t a = 0; a < CLV_N_ALGORITHMS; a++) {
@@ -249,7 +252,7 @@ static int32_t fixed_algorithm(int32_t collective)
     return CLV_ALGORITHM_PREVIOUS;
 }
 
-/* Of the fixed orders that of the least score; CLV_ALGORITHM_PREVIOUS: none. */
+/* The static order with the lowest score; CLV_ALGORITHM_PREVIOUS: none. */
 static int32_t best_fixed(const clv_choose_search_t *search)
 {
     int32_t best = CLV_ALGORITHM_PREVIOUS;
@@ -263,9 +266,9 @@ static int32_t best_fixed(const clv_choose_search_t *search)
     return best;
 }
 
-/* A fixed order that ends about as early as the best one, whatever time in MPI it takes: calls
- * without a forecast come between others that have one (a record set that is void), and what ranks
- * run ahead by is lost where the order changes. */
+/* Prefers a static order that ends about as early as the best plan, whatever its time in MPI. Calls
+ * without a forecast (a void record set) come between calls with one, and a change of order takes
+ * from ranks what they are ahead. */
 static void prefer_fixed(const clv_choose_search_t *search, clv_choose_decision_t *decision)
 {
     const int32_t fixed = best_fixed(search);
@@ -277,8 +280,8 @@ static void prefer_fixed(const clv_choose_search_t *search, clv_choose_decision_
     }
 }
 
-/* Over equal arrivals, the algorithm forced or CLV_ALGORITHM_AUTO. is_to_run: a fixed order that is
- * about as good is preferred. *fixed_p: the best fixed order; may be NULL. */
+/* Chooses for equal arrivals: the forced algorithm, or any for CLV_ALGORITHM_AUTO. is_to_run: a
+ * static order that is about as good is preferred. *fixed_p: the best static order; may be NULL. */
 static clv_status_t choose_blind(const clv_choose_config_t *config, const clv_pap_stream_key_t *key,
                                  int32_t forced, int is_to_run, clv_choose_decision_t *decision,
                                  int32_t *fixed_p)
@@ -357,8 +360,9 @@ static clv_status_t choose_balanced_or_previous(const clv_choose_config_t *confi
     return status;
 }
 
-/* A classic algorithm that is estimated to end clearly earlier than the decision replaces it. They
- * are compared only where that is cheap, as a call waits: 1,024 ranks would take 14 to 155 ms. */
+/* Replaces the decision by a classic algorithm that is estimated to end clearly earlier. Compares
+ * them only where that is cheap, since a call is waiting: for 1,024 ranks it would take 14 to 155
+ * ms. */
 static clv_status_t prefer_classic(const clv_choose_config_t *config,
                                    const clv_pap_stream_key_t *key, clv_choose_decision_t *decision)
 {
@@ -379,10 +383,10 @@ static clv_status_t prefer_classic(const clv_choose_config_t *config,
             decision->reason = CLV_REASON_NO_FORECAST;
         }
     }
-    return status == CLV_NO_MEMORY ? status : CLV_OK; /* a limit: this one has no plan */
+    return status == CLV_NO_MEMORY ? status : CLV_OK; /* a limit: it has no plan */
 }
 
-/* What coll_clv_fallback says. */
+/* What coll_clv_fallback asks for. */
 static clv_status_t choose_fallback(const clv_choose_config_t *config,
                                     const clv_pap_stream_key_t *key,
                                     clv_choose_decision_t *decision)
@@ -423,8 +427,8 @@ clv_status_t clv_choose_without_forecast(const clv_choose_config_t *config,
 
 /* ---- fixed ----------------------------------------------------------------------------------- */
 
-/* Equally many for each rank, whatever was measured; at least one each where there are elements
- * enough. */
+/* The same number of segments for each rank, whatever was measured; at least one per rank if there
+ * are enough elements. */
 static int32_t fixed_segments(const clv_choose_config_t *config, const clv_pap_stream_key_t *key)
 {
     const int64_t segment_bytes =

@@ -95,16 +95,16 @@ typedef struct clv_algorithm_row {
 /* By code, without AUTO. */
 extern const clv_algorithm_row_t clv_algorithms[CLV_N_ALGORITHMS];
 
-/* "auto", "unknown" for a code that is none. */
+/* "auto", or "unknown" for an invalid code. */
 const char *clv_algorithm_word(int algorithm);
 
-/* Whether that collective can run it; AUTO: always. */
+/* Whether the collective can run it; AUTO: always. */
 int clv_algorithm_runs(int algorithm, int collective);
 
-/* Whether it makes plans for that collective. */
+/* Whether it makes plans for the collective. */
 int clv_algorithm_plans(int algorithm, int collective);
 
-/* The same order in each call, in which decoupled ranks keep their distances. */
+/* The same order in each call, under which decoupled ranks keep their distances. */
 static inline int clv_algorithm_is_static(int algorithm)
 {
     return clv_algorithms[algorithm].needs_times == -1;
@@ -116,7 +116,7 @@ static inline int clv_algorithm_synchronises(int algorithm)
     return clv_algorithms[algorithm].needs_times == -2;
 }
 
-/* The algorithm of a clv_fallback_t for that collective; auto and the previous function apply to
+/* The algorithm of a clv_fallback_t for the collective; auto and the previous function apply to
  * all. */
 int32_t clv_algorithm_of_fallback(int32_t fallback, int collective);
 

@@ -18,11 +18,11 @@
 
 #include "schedule/schedule.h"
 
-/* `to` is handed on to each row, for tables made of this one; any token. goal: of its plans, a
+/* `to` is passed on to each row, for tables made from this one; any token. goal: of its plans, a
  * clv_goal_t. root, op: whether the call has one. counts: whether MPI makes count and type equal on
- * all ranks, not only the packed bytes (a broadcast's may differ). result: its place afterwards, at
- * the ROOT or at ALL ranks. bytes: the parameter of the smallest planned size, least its default.
- * All are blocking. */
+ * all ranks, not only the packed bytes (a broadcast's may differ). result: where it is afterwards,
+ * at the ROOT or at ALL ranks. bytes: the parameter of the smallest planned size, least its
+ * default. All are blocking. */
 /* clang-format off */
 /*         code       name       MPI's name       goal      root op counts result bytes    least */
 #define CLV_COLLECTIVE_MAP(XX, to)                                                                 \
@@ -63,11 +63,11 @@ extern const clv_collective_row_t clv_collectives[CLV_N_COLLECTIVES];
 int32_t clv_collective_max_segments(const clv_collective_row_t *row, size_t count,
                                     int64_t total_bytes);
 
-/* "unknown" for a number that is none. */
+/* "unknown" for an invalid number. */
 const char *clv_collective_name(int collective);
 
-/* Reads a list of names, separated by commas, as bits 1 << code; a ^ before it: all but these. An
- * empty list is none. CLV_INVALID, and nothing set, where a name is unknown. */
+/* Reads a comma-separated list of names into bits 1 << code; a leading ^ inverts it. An empty list
+ * is none. CLV_INVALID, with nothing set, if a name is unknown. */
 clv_status_t clv_collectives_read(const char *list, uint32_t *bits_p) CLV_MUST_CHECK;
 void clv_collectives_print(char *text, size_t size, uint32_t bits);
 

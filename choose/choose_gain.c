@@ -8,7 +8,8 @@
 
 #define PARTS 10000 /* of a ratio */
 
-/* Of times long enough for a product to overflow the last digits do not matter. */
+/* ns * one_ns / other_ns without overflow. It drops the last digits, which do not matter in times
+ * this long. */
 static int64_t times_ratio(int64_t ns, int64_t one_ns, int64_t other_ns)
 {
     const int64_t ratio =
@@ -23,7 +24,7 @@ static int is_compared(const clv_choose_gain_t *gain)
     return gain->own_ns > 0 && gain->previous_ns > 0;
 }
 
-/* What has run in the account is the incumbent no more. */
+/* The account's algorithm is not the incumbent any more: its time goes into the sums. */
 static void close_account(clv_choose_gain_t *gain)
 {
     if (is_compared(gain)) {
@@ -35,8 +36,8 @@ static void close_account(clv_choose_gain_t *gain)
     gain->run_ns = 0;
 }
 
-/* A plan that has won against another one is compared with the previous function by way of it; one
- * that has won against that function, by its trial. */
+/* Sets what the new incumbent is compared by. If it beat the previous function, that is its trial;
+ * if it beat another plan, that plan's comparison scaled by both iteration times. */
 static void open_account(clv_choose_gain_t *gain, int32_t algorithm, int64_t iteration_ns)
 {
     if (gain->algorithm == CLV_ALGORITHM_PREVIOUS) {
@@ -55,7 +56,7 @@ static void open_account(clv_choose_gain_t *gain, int32_t algorithm, int64_t ite
 static void turn(clv_choose_gain_t *gain, const clv_choose_iterations_t *iterations)
 {
     if (gain->algorithm != CLV_ALGORITHM_PREVIOUS) {
-        close_account(gain); /* else what ran before there was an incumbent goes over */
+        close_account(gain); /* else the time before there was an incumbent carries over */
     }
     open_account(gain, iterations->incumbent, clv_choose_blocks_middle(&iterations->blocks));
 }
@@ -73,7 +74,7 @@ static void compare(clv_choose_gain_t *gain, const clv_choose_iterations_t *iter
     gain->sum.spread_permille += n_calls * spread_permille;
 }
 
-/* beside_ns: what as many calls take by the iteration time of the previous function. */
+/* beside_ns: the same number of calls at the previous function's iteration time. */
 static void look_at_tried(clv_choose_iterations_t *iterations,
                           const clv_choose_interval_t *interval, int64_t beside_ns)
 {

@@ -20,7 +20,7 @@
 
 #include "choose/choose_iterations.h"
 
-/* Takes in an interval, before it is judged. */
+/* Takes in an interval before it is judged. */
 void clv_choose_gain_look(clv_choose_iterations_t *iterations,
                           const clv_choose_interval_t *interval);
 

@@ -11,8 +11,9 @@ static int64_t more_by(int64_t balanced_ns, int64_t permille)
     return balanced_ns + balanced_ns / 1000 * permille;
 }
 
-/* Who was right r times on end is wrong next with a chance of about 1 / (r + 2): what the plan may
- * lose then, times the chance, stays half of what others may lose for certain. */
+/* After r right predictions in a row, the next one is wrong with a chance of about 1 / (r + 2). The
+ * limit keeps this chance times the plan's loss at half of what other plans may lose for
+ * certain. */
 static int64_t trust_permille(const clv_choose_search_t *search)
 {
     const int64_t guard = search->config->guard_permille, right = search->state->last_right;
@@ -22,7 +23,8 @@ static int64_t trust_permille(const clv_choose_search_t *search)
                : clv_smaller(guard * (right + 2) / 2, guard * CLV_POLICY_MOST_TRUST);
 }
 
-/* The same plan for each forecast ends within the guard always or never. */
+/* Plans that ignore arrivals are the same for each forecast, so they are checked once, and pass
+ * always or never. */
 static clv_status_t find_bound(const clv_choose_search_t *search, clv_choose_state_t *state)
 {
     const int64_t limit_ns =
@@ -42,7 +44,7 @@ static clv_status_t find_bound(const clv_choose_search_t *search, clv_choose_sta
     return status;
 }
 
-/* Once per stream and length. A limit is equal on all ranks. */
+/* Runs once per stream and length. A limit is the same on all ranks. */
 static clv_status_t find_balanced(const clv_choose_search_t *search, clv_choose_state_t *state)
 {
     clv_status_t status;
@@ -84,7 +86,7 @@ clv_status_t clv_choose_guard_limit(clv_choose_search_t *search)
     return status;
 }
 
-/* Without a limit everything passes; what is the same plan for each forecast passed when its count
+/* Without a limit all pass. A plan that is the same for each forecast passed when its segment count
  * was found. */
 static int has_passed(const clv_choose_search_t *search, int32_t algorithm)
 {

@@ -22,11 +22,11 @@
 #include "choose/choose_search.h"
 
 /* Sets search->limit_ns: how long after the last arrival any of its plans may end in the worst
- * case; 0: as long as it likes, since the algorithm is forced or nothing is being decided. The
- * state remembers the plan that it is measured against. CLV_NO_MEMORY. */
+ * case; 0: no limit, because the algorithm is forced or nothing is being decided. The state keeps
+ * the plan that the limit is derived from. CLV_NO_MEMORY. */
 clv_status_t clv_choose_guard_limit(clv_choose_search_t *search) CLV_MUST_CHECK;
 
-/* *passes_p: whether the algorithm's plan stays within the limit for whatever arrivals.
+/* *passes_p: whether the algorithm's plan stays within the limit for any arrivals.
  * CLV_NO_MEMORY. */
 clv_status_t clv_choose_guard_check(const clv_choose_search_t *search, int32_t algorithm,
                                     const clv_choose_subject_t *subject,

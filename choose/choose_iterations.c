@@ -9,7 +9,7 @@
 #define MAX_CALLS  (INT64_C(1) << 20)
 #define LONGEST_NS (CLV_CHOOSE_SCORE_CEILING_NS / MAX_CALLS)
 
-/* Known when both ends are. */
+/* 0: one of both arrivals is unknown. */
 static int64_t elapsed(const clv_choose_iterations_t *iterations,
                        const clv_pap_progress_t *progress)
 {
@@ -33,7 +33,7 @@ static int64_t time_of(const clv_choose_config_t *config, const clv_choose_inter
            interval->n_calls;
 }
 
-/* Computing is between calls: whatever runs in them does not make it longer. */
+/* Computing happens between calls, so no algorithm makes it longer. */
 static int is_pause_before(const clv_choose_iterations_t *iterations,
                            const clv_pap_progress_t *progress, int64_t usual_ns)
 {
@@ -41,14 +41,14 @@ static int is_pause_before(const clv_choose_iterations_t *iterations,
            progress->computing_ns / CLV_POLICY_PAUSE_TIMES > usual_ns;
 }
 
-/* Computing before calls without a record is not seen. Such calls take what their last one says
- * that computing and call take, or the usual; they may differ, and the program go over to longer
- * computing, but not by so much. */
+/* Computing before calls without a record is not seen. Each such call is taken to last as long as
+ * computing and call of the last one, or the usual time. Calls may differ, and the program may
+ * change to longer computing, but not by more than the allowance. */
 static int is_pause_within(const clv_pap_progress_t *progress,
                            const clv_choose_interval_t *interval, int64_t after_ns,
                            int64_t usual_ns)
 {
-    const int64_t most_ns = INT64_MAX / MAX_CALLS / 4; /* so that the sums below have room */
+    const int64_t most_ns = INT64_MAX / MAX_CALLS / 4; /* keeps the sums below from overflowing */
     const int64_t seen_ns = clv_smaller(progress->computing_ns, most_ns) +
                             clv_smaller(clv_larger(after_ns, 0), most_ns);
 
@@ -75,9 +75,9 @@ static int is_pause(const clv_choose_iterations_t *iterations, const clv_pap_for
                            clv_larger(iterations->computing_ns, around_ns));
 }
 
-/* Of calls that ran several plans, too, and of pauses no more than could be mere change: what the
- * first block is held against, which would make a pause the iteration time that trials have to
- * beat. */
+/* A moving average over all intervals, also those with several plans or with a pause. Before there
+ * is a block, pauses are found by comparing with it: a pause in the first block would become the
+ * iteration time that trials must beat. */
 static void look_at_usual(clv_choose_iterations_t *iterations, int64_t n_calls, int64_t elapsed_ns)
 {
     int64_t now_ns;
@@ -163,7 +163,7 @@ void clv_choose_blocks_add(clv_choose_blocks_t *blocks, int64_t iteration_ns)
     blocks->n_blocks += blocks->n_blocks < CLV_CHOOSE_BLOCKS;
 }
 
-/* Of two, the mean. */
+/* Of two blocks, their mean. */
 int64_t clv_choose_blocks_middle(const clv_choose_blocks_t *blocks)
 {
     const int64_t *iteration_ns = blocks->iteration_ns;

@@ -27,34 +27,34 @@
 
 #include "choose/choose.h"
 
-/* What a new forecast says of the calls between its newest record set and the one before. */
+/* What a new forecast says about the calls between its newest record set and the one before. */
 typedef struct clv_choose_interval {
     int32_t algorithm;  /* what they ran */
-    int64_t n_calls;    /* 0: nothing is known */
+    int64_t n_calls;    /* 0: unknown */
     int64_t elapsed_ns; /* the program's time */
-    int64_t time_ns;    /* what they took by the objective */
+    int64_t time_ns;    /* their time by the objective */
 } clv_choose_interval_t;
 
-/* Takes in a forecast: when the last rank arrived, whether ranks are decoupled, whether the program
- * paused, and the interval says nothing of its algorithm (iterations->n_pauses > 0). */
+/* Takes in a forecast: when the last rank arrived, whether ranks are decoupled, and whether the
+ * program paused (iterations->n_pauses > 0): then the interval says nothing about its algorithm. */
 clv_choose_interval_t clv_choose_iterations_take(const clv_choose_config_t *config,
                                                  const clv_pap_forecast_t *forecast,
                                                  const clv_pap_progress_t *progress,
                                                  clv_choose_iterations_t *iterations);
 
-/* Adds an interval to the block under way, or begins one. 1: *iteration_p is that of a block that
- * is now complete, and the next one begins with the next interval. */
+/* Adds an interval to the present block, or begins one. Returns 1 if the block is now complete:
+ * *iteration_p is its iteration time, and the next interval begins a new block. */
 int clv_choose_block_add(clv_choose_block_t *block, const clv_choose_interval_t *interval,
                          int64_t *iteration_p);
 
 void clv_choose_blocks_add(clv_choose_blocks_t *blocks, int64_t iteration_ns);
-/* The middle one of the newest blocks; 0: there is none. */
+/* The median of the newest blocks; 0: there is none. */
 int64_t clv_choose_blocks_middle(const clv_choose_blocks_t *blocks);
 
-/* How far the newest blocks lie apart, permille of the least; 0: there are too few. */
+/* The spread of the newest blocks, permille of the least; 0: there are too few. */
 int32_t clv_choose_blocks_spread(const clv_choose_blocks_t *blocks);
 
-/* Whether some of the newest record sets have shown ranks that did not wait for a result. */
+/* Whether any of the newest record sets showed ranks that did not wait for a result. */
 static inline int clv_choose_is_decoupled(const clv_choose_config_t *config,
                                           const clv_choose_iterations_t *iterations)
 {

@@ -43,7 +43,7 @@ _Static_assert(sizeof(clv_choose_keys_t) <= CLV_PAP_KEY_TABLE_BYTES, "a table of
 /* The next call of the stream has this key. */
 void clv_choose_keys_use(clv_choose_keys_t *keys, const clv_pap_stream_key_t *key);
 
-/* How much of it there is, so that a table of one key is copied as one cache line. */
+/* The bytes in use, so that a table of one key is copied as one cache line. */
 size_t clv_choose_keys_bytes(const clv_choose_keys_t *keys);
 
 /* Writes the slots, most recently used first; gives their number. */
@@ -57,9 +57,9 @@ typedef struct clv_choose_memory {
     clv_choose_state_t state[CLV_CHOOSE_MAX_KEYS]; /* by slot */
 } clv_choose_memory_t;
 
-/* Takes over the table that came with a forecast: what has a new key there begins anew, with what
- * the stream knows of the previous function. A table without keys changes nothing. The only failure
- * is CLV_NO_MEMORY; the table is taken over then, too. */
+/* Takes over the table that came with a forecast. A slot with a new key starts anew, but knows what
+ * the stream knows of the previous function. A table without keys changes nothing. Fails only with
+ * CLV_NO_MEMORY; the table is taken over even then. */
 clv_status_t clv_choose_memory_follow(const clv_choose_config_t *config,
                                       const clv_choose_keys_t *keys,
                                       clv_choose_memory_t *memory) CLV_MUST_CHECK;

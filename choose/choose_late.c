@@ -9,7 +9,7 @@
 #include "util/util_alloc.h"
 #include "util/util_min_max.h"
 
-/* A call of the fixed ring takes no longer than that. */
+/* An upper bound of the time of a call of the fixed ring. */
 static int64_t least_gap(const clv_choose_search_t *search)
 {
     return CLV_POLICY_LATE_VECTORS *
@@ -54,7 +54,7 @@ int clv_choose_late_root(const clv_choose_search_t *search)
            search->order_ns[root] - last_ns > search->state->balanced.predicted_after_ns / 2;
 }
 
-/* What lies there costs the late rank a message's latency each and the combination. */
+/* A segment that already lies at the late rank costs it a message's latency and the combination. */
 static clv_early_t early_of(const clv_choose_search_t *search, const clv_plan_t *plan)
 {
     const int64_t n_bytes = clv_segment_bytes(search->key->total_bytes, plan->n_segments);

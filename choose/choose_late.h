@@ -20,15 +20,16 @@
 
 #include "choose/choose_search.h"
 
-/* Whether there is such a rank, by this forecast (NULL: no): sets search->late_rank, -1 if not. */
+/* Finds the late rank, if this forecast has one (NULL: it has not): sets search->late_rank, -1 if
+ * not. */
 void clv_choose_late_find(clv_choose_search_t *search, const clv_pap_forecast_t *forecast);
 
-/* Whether the root of a reduce is predicted to come when all others can nearly be done without it,
- * by half of what the best plan takes when all come at once. */
+/* Whether the root of a reduce is predicted to arrive when all others can nearly be done without
+ * it: later than they by half of what the best plan takes for equal arrivals. */
 int clv_choose_late_root(const clv_choose_search_t *search);
 
-/* *cost_p: what the program feels of a call of this plan, whose estimate is after_ns, where there
- * is such a rank. CLV_NO_MEMORY, or a limit that is equal on all ranks. Cost: a replay, 8 bytes per
+/* *cost_p: what a call of this plan, whose estimate is after_ns, costs the program if there is a
+ * late rank. CLV_NO_MEMORY, or a limit that is equal on all ranks. Cost: a replay, and 8 bytes per
  * pair of ranks. */
 clv_status_t clv_choose_late_cost(const clv_choose_search_t *search, const clv_plan_t *plan,
                                   int64_t after_ns, int64_t *cost_p) CLV_MUST_CHECK;

@@ -77,7 +77,7 @@ CLV_HOT const clv_node_plan_t *clv_node_plans_find(const clv_node_plans_t *node_
 
 /* ---- what it offers ------------------------------------------------------------------------- */
 
-/* Sums over all choosers, also those that are gone. Relaxed: each is a number of its own. */
+/* Sums over all choosers, including freed ones. Relaxed: they are independent numbers. */
 static atomic_llong regret_ns;
 static atomic_llong cache_hits, cache_misses, cache_evictions;
 
@@ -138,7 +138,7 @@ void clv_choose_cache_counters(clv_plan_cache_counters_t *sum)
         .n_evictions = atomic_load_explicit(&cache_evictions, memory_order_relaxed)};
 }
 
-/* The plan of a decision: the cache's, or one in *made_p to be freed. */
+/* The plan of a decision: from the cache, or one in *made_p that the caller frees. */
 static clv_status_t decided_plan(const clv_chooser_t *chooser, const clv_pap_stream_key_t *key,
                                  const clv_pap_forecast_t *forecast,
                                  const clv_choose_decision_t *decision, const clv_plan_t **plan_p,
@@ -155,7 +155,7 @@ static clv_status_t decided_plan(const clv_chooser_t *chooser, const clv_pap_str
     return status;
 }
 
-/* Of one key; returns the bytes used. status: a failure so far, to be told. */
+/* Plans for one key; returns the bytes used. status: a failure so far, which is passed on. */
 static size_t plan_key(const clv_chooser_t *chooser, const clv_pap_stream_key_t *key,
                        const clv_pap_forecast_t *forecast, const clv_pap_progress_t *progress,
                        int judges, clv_status_t status, clv_choose_state_t *state,
@@ -185,8 +185,8 @@ static size_t plan_key(const clv_chooser_t *chooser, const clv_pap_stream_key_t 
     return used;
 }
 
-/* The newest key is the one whose call the forecast judges; it has room first, and each after it
- * has room for a decision at least. */
+/* The newest key is the one whose call the forecast measures. It gets space first; each further key
+ * has space for a decision at least. */
 static size_t plan_keys(const clv_chooser_t *chooser, const clv_pap_forecast_t *forecast,
                         const clv_pap_progress_t *progress, clv_status_t status,
                         clv_choose_memory_t *memory, clv_node_plans_t *node_plans, size_t n_bytes)

@@ -33,7 +33,7 @@
     XX(MPI_TIME, "mpi_time", "least mean time of ranks inside calls")
 /* clang-format on */
 
-/* Values of coll_clv_shared_processors; 0 and 1 are what they say, too. */
+/* Values of coll_clv_shared_processors; 0 and 1 are accepted, too. */
 /* clang-format off */
 #define CLV_SHARED_MAP(XX)                                                                         \
     XX(NO,     "no",     "each rank has a processor of its own")                                   \

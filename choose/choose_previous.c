@@ -20,9 +20,6 @@
 #include "choose/choose_score.h"
 #include "util/util_alloc.h"
 
-/* Messages of up to so many bytes travel both ways at once; for each time as many again, up to
- * the most that counts, they take so much longer. */
-
 static int64_t ceil_log2(int32_t n)
 {
     int64_t log = 0;
@@ -32,7 +29,7 @@ static int64_t ceil_log2(int32_t n)
     return log;
 }
 
-/* The tree does not look at arrivals, so it is made for zeros. */
+/* The tree ignores arrivals, so it is made for zeros. */
 static clv_status_t replay_tree(const clv_choose_config_t *config, const clv_pap_stream_key_t *key,
                                 const int64_t *zeros, const int64_t *arrival_ns,
                                 clv_estimate_t *estimate)
@@ -53,7 +50,7 @@ static clv_status_t replay_tree(const clv_choose_config_t *config, const clv_pap
     return status;
 }
 
-/* A limit of the replay is the same on all ranks: the decision stays as it is. */
+/* The replay's limit is the same on all ranks; then the decision stays unchanged. */
 static clv_status_t refine_reduce(const clv_choose_config_t *config,
                                   const clv_pap_stream_key_t *key, const int64_t *arrival_ns,
                                   clv_choose_decision_t *decision)
@@ -77,15 +74,16 @@ static clv_status_t refine_reduce(const clv_choose_config_t *config,
     return status == CLV_NO_MEMORY ? status : CLV_OK;
 }
 
-/* Without what a message alone takes: by that a ring would begin where it gains nothing, which is
- * found out later than that it gains something. */
+/* Without the time per message: with it, the ring would start at sizes where it gains nothing, and
+ * such an error is found out later than the opposite one. */
 static int64_t bytes_ns(int64_t byte_ps, int64_t n_bytes)
 {
     const clv_cost_t cost = {.byte_ps = byte_ps};
     return clv_smaller(clv_cost_round_ns(&cost, n_bytes), CLV_CHOOSE_SCORE_CEILING_NS / 1000);
 }
 
-/* Both ways at once. */
+/* Both ways at once: each CLV_POLICY_BOTH_WAYS_BYTES beyond the first, up to two, waits for its
+ * receiver and makes the message longer by CLV_POLICY_WAITING_PERMILLE. */
 static int64_t exchange_ns(const clv_choose_config_t *config, int64_t n_bytes)
 {
     const int64_t ns = bytes_ns(config->cost.byte_ps, n_bytes);
@@ -95,14 +93,14 @@ static int64_t exchange_ns(const clv_choose_config_t *config, int64_t n_bytes)
     return ns + ns * (waiting * CLV_POLICY_WAITING_PERMILLE / CLV_POLICY_BOTH_WAYS_BYTES) / 1000;
 }
 
-/* One rank of each pair of the 2 * n_beyond first ones takes part for both. */
+/* Of the first 2 * n_beyond ranks, one per pair takes part for both. */
 static int32_t taking_part(int32_t number, int32_t n_beyond)
 {
     return number < n_beyond ? 2 * number : number + n_beyond;
 }
 
-/* How many messages cross the busiest link of a place each way, in the step in which ranks that
- * many apart exchange; loads: of each place, written over. */
+/* The number of messages that cross the busiest link of a place each way, in the step in which
+ * ranks `apart` from each other exchange. loads: scratch, one per place. */
 static int32_t link_load(const clv_choose_config_t *config, int32_t apart, int32_t power,
                          int32_t *loads)
 {
@@ -119,7 +117,7 @@ static int32_t link_load(const clv_choose_config_t *config, int32_t apart, int32
     return most;
 }
 
-/* A step of the halving: each rank's part to the one so far apart, and its to this one. */
+/* One step of the halving: ranks `apart` from each other exchange parts of the vector. */
 static int64_t step_ns(const clv_choose_config_t *config, int32_t apart, int32_t power,
                        int64_t part, int32_t *loads)
 {
@@ -129,8 +127,8 @@ static int64_t step_ns(const clv_choose_config_t *config, int32_t apart, int32_t
                           : bytes_ns(config->cost.near_byte_ps, part);
 }
 
-/* Ranks beyond a power of two first give their vector to another one, and get it back last.
- * loads: of n_ranks, where ranks share links. */
+/* Ranks beyond a power of two first give their vector to another rank, and get the result last.
+ * loads: n_ranks entries, where ranks share links. */
 static int64_t rabenseifner_ns(const clv_choose_config_t *config, int64_t n_bytes, int32_t *loads)
 {
     int64_t sum_ns = 0, part = n_bytes;

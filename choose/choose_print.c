@@ -128,7 +128,7 @@ static void print_decision(const printer_t *to, const clv_choose_decision_t *dec
         MS(decision->predicted_after_ns), reason);
 }
 
-/* The latest rank after (later than, or as late with a higher number than) the one before. */
+/* The latest rank after `before`: one that is earlier, or as late with a higher number. */
 static int32_t next_latest(const clv_pap_forecast_t *forecast, int32_t before)
 {
     const int64_t *late_ns = forecast->predicted_ns;
@@ -158,7 +158,7 @@ static void print_ranks(const printer_t *to, const clv_pap_forecast_t *forecast)
     }
 }
 
-/* Where the arrivals of a forecast come from. */
+/* How the arrivals of a forecast were predicted. */
 static const char *source_of(const clv_pap_forecast_t *forecast)
 {
     static const char *const sources[] = {
@@ -175,7 +175,7 @@ static const char *source_of(const clv_pap_forecast_t *forecast)
                : sources[forecast->predictor];
 }
 
-/* The whole in a line: a lateness below what we are sure of is none. */
+/* Summary line. A spread of at most one sigma names no late rank. */
 static void print_verdict(const printer_t *to, const char *title, const char *call,
                           const clv_pap_forecast_t *forecast)
 {
@@ -189,7 +189,7 @@ static void print_verdict(const printer_t *to, const char *title, const char *ca
         spread_ns > forecast->sigma_ns ? "" : ": no rank is clearly last");
 }
 
-/* Why we are as sure as we say. */
+/* What the forecast's certainty is based on. */
 static void print_grounds(const printer_t *to, const clv_pap_forecast_t *forecast)
 {
     char judged[96] = "no call has checked it yet";
@@ -202,7 +202,7 @@ static void print_grounds(const printer_t *to, const clv_pap_forecast_t *forecas
         forecast->n_record_sets, judged, MS(forecast->clock_error_ns));
 }
 
-/* What the choice is learned from. */
+/* The measurement that the chooser learns from. */
 static void print_measured(const printer_t *to, const clv_pap_forecast_t *forecast)
 {
     if (forecast->previous_after_ns >= 0) {
@@ -270,7 +270,7 @@ void clv_choose_print_early(char *text, size_t size, const clv_cost_t *cost, int
                     cost->early_bytes, near);
 }
 
-/* That, and the segments that follow from it. */
+/* The early size, and the segment size that follows from it. */
 static void print_segments(const printer_t *to, const char *title,
                            const clv_choose_config_t *config)
 {

@@ -50,10 +50,10 @@ typedef enum clv_reason {
         CLV_N_REASONS
 } clv_reason_t;
 
-/* Nothing is in the way. */
+/* No reason against it. */
 #define CLV_FIT (-1)
 
-/* "unknown" for a number that is none. */
+/* "unknown" for an invalid number. */
 const char *clv_reason_text(int reason);
 
 #endif

@@ -17,8 +17,9 @@ int64_t clv_choose_cost(const clv_choose_config_t *config, int64_t after_ns, int
     return clv_smaller(cost_ns, CLV_CHOOSE_SCORE_CEILING_NS);
 }
 
-/* The plan that runs speaks for the plans that never ran, or any other that did. A single one that
- * did badly and runs no more says half of it: its order may not suit these arrivals. */
+/* The factor for plans that were never measured: that of the running plan, else the lowest of those
+ * measured. If only one was measured, it did badly and does not run any more: half of its deviation
+ * counts, since its order may not suit these arrivals. */
 static int64_t ratio_of_plans(const clv_choose_state_t *state)
 {
     int64_t least = 1000;
@@ -38,10 +39,10 @@ static int64_t ratio_of_plans(const clv_choose_state_t *state)
     return n_known == 1 ? (least + 1000) / 2 : least;
 }
 
-/* Measured / estimated. What was never measured is presumed to do no better than plans that were:
- * that a model flatters all plans, or that a plan's first call had to connect, is no reason to try
- * the others. The previous function sends over the same links: where these are faster than they
- * were calibrated it is faster, too, but it is no plan, and what is wrong with plans is its own. */
+/* Measured / estimated time. An algorithm without a measurement is presumed to do no better than
+ * the measured plans: a model that flatters all plans, or a first call that had to connect, is no
+ * reason to try the others. The previous function uses the same links, so it also gains where they
+ * are faster than calibrated; but slow plans do not make it slow. */
 static int64_t ratio_of(const clv_choose_state_t *state, int32_t algorithm)
 {
     const clv_choose_score_t *score = &state->score[algorithm];
@@ -61,8 +62,8 @@ int64_t clv_choose_score(const clv_choose_config_t *config, const clv_choose_sta
            (state == NULL ? 1000 : ratio_of(state, algorithm));
 }
 
-/* The newest set's record tells of the call before it, which waited for the forecast two versions
- * earlier, and went on to the next one where that was announced. */
+/* The newest record set measures the call before it. That call ran by the forecast two versions
+ * earlier or, if that one announced a change, by the next. */
 static const clv_choose_decision_t *measured_decision(const clv_choose_state_t *state,
                                                       const clv_pap_forecast_t *forecast)
 {
@@ -73,9 +74,9 @@ static const clv_choose_decision_t *measured_decision(const clv_choose_state_t *
                                  : waited_for;
 }
 
-/* A moving average. A plan's first call had to connect, and the second one knows better; later a
- * call that took longer counts only as far as the call before it did, too: a single one that was
- * disturbed must not decide. */
+/* A moving average. A plan's first call had to connect, so a faster second one replaces it. Later,
+ * a slower call counts only up to the ratio of the call before: a single disturbed call must not
+ * decide. */
 static int64_t new_ratio(const clv_choose_score_t *score, int64_t ratio)
 {
     if (score->n_measured == 0 || (score->n_measured == 1 && ratio < score->ratio_permille)) {
@@ -91,13 +92,14 @@ const clv_choose_decision_t *clv_choose_measured(const clv_choose_state_t *state
     const clv_choose_decision_t *made;
 
     if (forecast->version <= 2 || forecast->previous_after_ns < 0) {
-        return NULL; /* the very first call set up connections and says nothing about the rest */
+        return NULL; /* the first call set up connections and says nothing about later ones */
     }
     made = measured_decision(state, forecast);
     return made->algorithm == forecast->previous_choice ? made : NULL;
 }
 
-/* For a call without a forecast time in MPI was predicted as if nobody waited for anybody. */
+/* For a call without a forecast, the time in MPI was predicted for equal arrivals, so it is not
+ * compared. */
 static int64_t comparable_cost(const clv_choose_config_t *config, const clv_choose_decision_t *made,
                                int64_t after_ns, int64_t in_mpi_ns)
 {
@@ -133,7 +135,7 @@ static void learn_from(const clv_choose_config_t *config, clv_choose_state_t *st
     score->idle_forecasts = 0;
 }
 
-/* A plan that did badly once may have been unlucky: it is as good as unknown after a while. */
+/* A single bad measurement may be bad luck: after a while the plan counts as unknown again. */
 static void forget_single_calls(clv_choose_state_t *state)
 {
     for (int c = 0; c < CLV_N_ALGORITHMS; c++) {
@@ -146,7 +148,8 @@ static void forget_single_calls(clv_choose_state_t *state)
     }
 }
 
-/* How long after all others the last rank is predicted; 0 in a forecast without ranks. */
+/* How long after all other ranks the last one is predicted to arrive; 0 in a forecast without
+ * ranks. */
 static int64_t gap_of(const clv_pap_forecast_t *forecast)
 {
     int64_t last = 0, before = 0;
@@ -159,7 +162,8 @@ static int64_t gap_of(const clv_pap_forecast_t *forecast)
     return last - before;
 }
 
-/* Two errors that are together smaller than the gap cannot have put another rank last. */
+/* Right if twice the worst error is below the predicted gap: then no other rank can have been
+ * last. */
 static void judge_last(clv_choose_state_t *state, const clv_pap_forecast_t *forecast)
 {
     if (forecast->mean_error_ns >= 0) {

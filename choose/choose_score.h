@@ -17,21 +17,20 @@
     (INT64_MAX / CLV_CHOOSE_RATIO_MAX_PERMILLE) /* of an estimate \
                                                                                    */
 
-/* Of a choice that is estimated to end after_ns after the last arrival, with in_mpi_ns in MPI on
- * average. state NULL: no experience. */
+/* The score of a choice that is estimated to end after_ns after the last arrival, with in_mpi_ns in
+ * MPI on average. state NULL: no experience. */
 int64_t clv_choose_score(const clv_choose_config_t *config, const clv_choose_state_t *state,
                          int32_t algorithm, int64_t after_ns, int64_t in_mpi_ns);
 
-/* What after_ns and in_mpi_ns count together, by the objective. */
+/* after_ns and in_mpi_ns, weighted by the objective. */
 int64_t clv_choose_cost(const clv_choose_config_t *config, int64_t after_ns, int64_t in_mpi_ns);
 
-/* The decision that the call measured by this forecast ran under; NULL: none is measured. */
+/* The decision of the call that this forecast measures; NULL: it measures none. */
 const clv_choose_decision_t *clv_choose_measured(const clv_choose_state_t *state,
                                                  const clv_pap_forecast_t *forecast);
 
-/* Takes in what a new forecast says about the calls before it, before anything is decided for it:
- * measured times, where it judges a call of this state's key, and whether the last rank was the
- * predicted one. */
+/* Learns from a new forecast about the calls before it, before deciding for it: measured times if
+ * it judges a call of this state's key, and whether the last rank was the predicted one. */
 void clv_choose_learn(const clv_choose_config_t *config, clv_choose_state_t *state,
                       const clv_pap_forecast_t *forecast, int judges);
 

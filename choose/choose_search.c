@@ -9,13 +9,13 @@
 #include "choose/choose_score.h"
 #include "util/util_alloc.h"
 
-/* Segment counts tried: the set that simulation found within 5 % of the best in all cases, and for
- * who is ahead then also the one whose segments leave without their receiver. */
+/* Segment counts that are tried: simulation found them within 5 % of the best in all cases. The
+ * leading algorithm also tries the count whose segments leave without their receiver. */
 static const int32_t segment_counts[] = {1, 2, 4, 8, 12, 16, 24, 32, 48, 64};
 #define N_SEGMENT_COUNTS ((int32_t) (sizeof segment_counts / sizeof segment_counts[0]))
 #define MOST_COUNTS      (N_SEGMENT_COUNTS + 2)
 
-/* The clip rule: nobody is expected before so many sigma have passed, nobody after the last. */
+/* The clip rule: arrivals are delayed by n_sigmas sigma, none past the last one. */
 static void clip_arrivals(int64_t *clipped_ns, const int64_t *predicted_ns, int32_t n_ranks,
                           int64_t n_sigmas, int64_t sigma_ns)
 {
@@ -30,7 +30,7 @@ static void clip_arrivals(int64_t *clipped_ns, const int64_t *predicted_ns, int3
     }
 }
 
-/* So many segments leave without their receivers. */
+/* The smallest number of segments that leave without their receivers. */
 static int64_t early_count(const clv_choose_config_t *config, const clv_pap_stream_key_t *key)
 {
     const int64_t n_bytes = clv_cost_segment_bytes(&config->cost, config->place != NULL);
@@ -46,15 +46,15 @@ int clv_choose_search_is_cheap(const clv_choose_config_t *config, const clv_pap_
     return config->place == NULL && most * config->n_ranks <= CLV_POLICY_FEW_CELLS;
 }
 
-/* Where a search begins that knows nothing better. Where many counts are as good by the estimate,
- * such as when each rank comes long after the one before, the search stays there; larger segments
- * would then go by rendezvous, which the estimate does not know. */
+/* Where a search without experience begins. Where many counts have the same estimate, as when each
+ * rank arrives long after the one before, the search stays there. Larger segments would use
+ * rendezvous, which the estimate ignores. */
 static int32_t first_count(const clv_choose_config_t *config, const clv_pap_stream_key_t *key)
 {
     return (int32_t) clv_smaller(early_count(config, key), segment_counts[N_SEGMENT_COUNTS - 1]);
 }
 
-/* The previous reduce tells nothing about segments; see also try_balanced. */
+/* The previous function has no segment count to start from; see also try_balanced. */
 static int32_t start_count(const clv_choose_config_t *config, const clv_choose_state_t *state,
                            const clv_pap_forecast_t *forecast, const clv_pap_stream_key_t *key)
 {
@@ -108,8 +108,8 @@ void clv_choose_search_close(clv_choose_search_t *search)
     search->times = NULL;
 }
 
-/* A grain lets forecasts that look alike share a plan. A quarter of a round costs at most 0.6 % of
- * the estimated time, a whole round up to 1.9 % (docs/design/schedule.md). */
+/* Rounding lets similar forecasts share a plan. A quarter of a round costs at most 0.6 % of the
+ * estimated time, a whole round up to 1.9 % (docs/design/schedule.md). */
 static int64_t quantum_of(const clv_choose_decision_t *decision)
 {
     return clv_larger(decision->round_ns / 4, 1);
@@ -133,7 +133,7 @@ static clv_instance_t instance_of(const clv_choose_search_t *search,
                             .is_far_late = decision->is_far_late};
 }
 
-/* Its generator, or where links are shared the one that stands for it there. */
+/* The algorithm's generator; where ranks share links, the one that replaces it there. */
 static const clv_generator_t *generator_of(const clv_choose_search_t *search, int32_t algorithm)
 {
     const clv_generator_t *generator = clv_generator_find(clv_algorithms[algorithm].generator);
@@ -170,8 +170,8 @@ clv_status_t clv_choose_search_estimate(const clv_choose_search_t *search,
                                    search->key->total_bytes, &config->cost, estimate_p);
 }
 
-/* How it will go by the times as predicted, neither clipped nor rounded; its score by that, and
- * whether it passes the guard. */
+/* Estimates the candidate with the predicted times, neither clipped nor rounded; sets its score,
+ * and whether it passes the guard. */
 static clv_status_t judge(const clv_choose_search_t *search, const clv_choose_subject_t *subject,
                           clv_choose_decision_t *candidate, int64_t *score_p, int *passes_p)
 {
@@ -232,7 +232,7 @@ static clv_status_t judge_by_plan(const clv_choose_search_t *search,
     return status;
 }
 
-/* A late rank's own time is asked of the plan. */
+/* The fast estimate does not give a late rank's own time, so then the plan is made. */
 static clv_status_t estimate_candidate(const clv_choose_search_t *search,
                                        clv_choose_decision_t *candidate, int64_t *score_p,
                                        int *passes_p)
@@ -269,16 +269,16 @@ static int is_in_use(const clv_choose_search_t *search, int32_t algorithm)
             (state->iterations.trial.is_on && algorithm == state->iterations.trial.algorithm));
 }
 
-/* Its own best candidate is looked for, whatever others reach: it runs, or it is cheap to make and
- * may be tried. */
+/* Whether the algorithm's own best candidate is wanted, even if another algorithm is better: it is
+ * running, or it is cheap to make and may be tried. */
 static int is_asked_for(const clv_choose_search_t *search, int32_t algorithm)
 {
     return is_in_use(search, algorithm) ||
            (search->state != NULL && clv_algorithms[algorithm].needs_times <= 0);
 }
 
-/* Whether the candidate could become the best one, or the best of an algorithm that is asked for,
- * if it were as good as any plan can be: whoever arrives last sends or, as the root, receives every
+/* Whether the candidate could become the best one, or the best of a wanted algorithm, if it reached
+ * the lower bound of any plan: the last rank to arrive sends or, as the root, receives every
  * segment after that, and so does every rank after its own arrival. */
 static int can_win(const clv_choose_search_t *search, const clv_choose_decision_t *candidate)
 {
@@ -298,13 +298,13 @@ static int can_win(const clv_choose_search_t *search, const clv_choose_decision_
            (is_asked_for(search, candidate->algorithm) && (own < 0 || floor < own));
 }
 
-/* The best one of an algorithm so far is not asked again. */
+/* The algorithm's best candidate so far is not estimated again. */
 static int is_known(const clv_choose_search_t *search, int32_t algorithm, int32_t n_segments)
 {
     return search->score[algorithm] >= 0 && search->found[algorithm].n_segments == n_segments;
 }
 
-/* What a plan must be told, as its order does not follow arrivals. */
+/* Passed to plans whose order does not follow arrivals. */
 static int is_far_late(const clv_choose_search_t *search, int32_t algorithm)
 {
     return algorithm == CLV_ALGORITHM_CUT_RING      ? search->late_rank >= 0
@@ -312,7 +312,7 @@ static int is_far_late(const clv_choose_search_t *search, int32_t algorithm)
                                                     : 0;
 }
 
-/* *score_p is INT64_MAX for a candidate that is none, or cannot win. */
+/* *score_p is INT64_MAX if there is no such candidate or it cannot win. */
 static clv_status_t try_candidate(clv_choose_search_t *search, int32_t algorithm,
                                   int32_t n_segments, int64_t *score_p)
 {
@@ -362,8 +362,8 @@ static int is_worth_making(const clv_choose_search_t *search, int64_t n_segments
                                                                CLV_POLICY_LEAST_SEGMENT_BYTES);
 }
 
-/* The counts of the table and, where every rank is to own as many segments, multiples of the ranks
- * beyond them. Rising; the last is INT32_MAX. */
+/* The i-th segment count: those of segment_counts, and beyond them multiples of n_ranks for plans
+ * in which each rank owns equally many. Rising; ends with INT32_MAX. */
 static int32_t count_at(const clv_choose_search_t *search, int32_t i)
 {
     const int32_t n_ranks = search->config->n_ranks;
@@ -376,10 +376,10 @@ static int32_t count_at(const clv_choose_search_t *search, int32_t i)
     return shares ? (i - N_SEGMENT_COUNTS + 1) * n_ranks : INT32_MAX;
 }
 
-/* The segment counts there are for this vector, rising. One that is asked for in bytes is as near
- * to that as elements allow. Segments that wait for their receiver are none where smaller ones
- * can be had: who is early could not leave them behind, nor the last find them there. A late
- * rank's own time knows of that. */
+/* Lists the segment counts for this vector, rising. If the user sets the segment size, only the
+ * nearest count. Counts with segments too large to leave without their receiver are left out if
+ * there are larger counts: an early rank could not leave such segments behind, nor the last one
+ * find them there. A late rank's own time already includes that. */
 static int32_t list_counts(const clv_choose_search_t *search, int32_t *counts)
 {
     const int64_t n_bytes = search->key->total_bytes;
@@ -404,7 +404,7 @@ static int32_t list_counts(const clv_choose_search_t *search, int32_t *counts)
         if (is_worth_making(search, n)) {
             if (n_counts > 0 && counts[0] < first_count(search->config, search->key) &&
                 search->late_rank < 0) {
-                n_counts = 0; /* this one is nearer to it */
+                n_counts = 0; /* it is too low */
             }
             counts[n_counts++] = n;
         }
@@ -412,7 +412,7 @@ static int32_t list_counts(const clv_choose_search_t *search, int32_t *counts)
     return n_counts;
 }
 
-/* From counts[at] on in steps of +1 or -1, for as long as it gains. */
+/* Moves from counts[at] in steps of +1 or -1 as long as the score improves. */
 static clv_status_t climb(clv_choose_search_t *search, int32_t algorithm, const int32_t *counts,
                           int32_t n_counts, int32_t at, int32_t step, int64_t best)
 {
@@ -429,7 +429,7 @@ static clv_status_t climb(clv_choose_search_t *search, int32_t algorithm, const 
     return status;
 }
 
-/* The last of the rising counts that is at most so large; 0: all are larger. */
+/* The index of the largest count that is at most `most`; 0 if all are larger. */
 static int32_t count_before(const int32_t *counts, int32_t n_counts, int32_t most)
 {
     int32_t at = 0;
@@ -440,13 +440,13 @@ static int32_t count_before(const int32_t *counts, int32_t n_counts, int32_t mos
     return at;
 }
 
-/* With that many segments one plan surely passes the guard; 0: nothing is known. */
+/* A segment count with which at least one plan passes the guard; 0: unknown. */
 static int32_t guarded_count(const clv_choose_search_t *search)
 {
     return search->limit_ns > 0 ? search->state->balanced.n_segments : 0;
 }
 
-/* By a late rank's own time there may be several valleys. */
+/* Tries all: with a late rank's own time the score may have several minima. */
 static clv_status_t try_all_counts(clv_choose_search_t *search, int32_t algorithm,
                                    const int32_t *counts, int32_t n_counts)
 {
@@ -459,8 +459,8 @@ static clv_status_t try_all_counts(clv_choose_search_t *search, int32_t algorith
     return status;
 }
 
-/* A plan by rounds takes some rounds more or less by how arrivals fall into them, so with any count
- * near the best: 3 to 10 % less with the best of eight. */
+/* How many rounds a plan by rounds takes depends on how arrivals fall into them. With the best of
+ * eight counts near the optimum it takes 3 to 10 % less. */
 static int has_near_counts(const clv_choose_search_t *search, int32_t algorithm)
 {
     return search->forced == algorithm && search->score[algorithm] >= 0 &&
@@ -483,9 +483,9 @@ static clv_status_t try_near_counts(clv_choose_search_t *search, int32_t algorit
     return status;
 }
 
-/* Few segments fill the pipeline badly, many pay latency for each: between the two lies one
- * valley, and mostly where it lay for the stream's last forecast; where the guard forbids those, it
- * begins at what passes. */
+/* Few segments fill the pipeline badly, and each segment costs latency: the score has one minimum
+ * between, usually where the stream's last forecast had it. If the guard forbids that count, the
+ * search starts at one that passes. */
 static clv_status_t try_segment_counts(clv_choose_search_t *search, int32_t algorithm)
 {
     int32_t counts[MOST_COUNTS];
@@ -516,7 +516,7 @@ static clv_status_t try_segment_counts(clv_choose_search_t *search, int32_t algo
                : status;
 }
 
-/* Where a vector takes longer than a ring's hops, a ring is the sturdier one. */
+/* If sending the vector takes longer than the hops of a ring, the ring is more robust. */
 static int trees_pay(const clv_choose_search_t *search)
 {
     const clv_cost_t *cost = &search->config->cost;
@@ -542,7 +542,7 @@ static int allowed(const clv_choose_search_t *search, const clv_pap_forecast_t *
         return algorithm == search->forced;
     }
     if (algorithm == CLV_ALGORITHM_HOST_CHAINS && search->config->place == NULL) {
-        return 0; /* it is rank_chain */
+        return 0; /* then it is the same as rank_chain */
     }
     if (clv_algorithm_synchronises(algorithm)) {
         return forecast != NULL && forecast->n_record_sets >= CLV_POLICY_SURE_SETS &&
@@ -559,14 +559,14 @@ static int allowed(const clv_choose_search_t *search, const clv_pap_forecast_t *
            forecast->n_record_sets >= CLV_POLICY_SURE_SETS;
 }
 
-/* A classic one is the same plan for each forecast, in the count that was found out once. */
+/* A classic algorithm has the same plan for each forecast, so its count was found once. */
 static int has_one_count(const clv_choose_search_t *search, int32_t algorithm)
 {
     return search->forced < 0 && clv_algorithm_synchronises(algorithm);
 }
 
-/* A plan of that many segments is the dearest to make: only for those that can be chosen, and not
- * for those whose count was found out once. */
+/* Plans with this many segments cost most to make. They are made only for algorithms that can be
+ * chosen, except those whose count was found once. */
 static clv_status_t try_early_counts(clv_choose_search_t *search)
 {
     const int64_t n_segments = early_count(search->config, search->key);
@@ -590,7 +590,7 @@ static clv_status_t try_early_counts(clv_choose_search_t *search)
     return status;
 }
 
-/* The one plan that surely passes the guard, whatever the search comes across. */
+/* Tries the one plan that surely passes the guard, so that the search has it. */
 static clv_status_t try_balanced(clv_choose_search_t *search)
 {
     const clv_choose_decision_t *balanced = search->limit_ns > 0 ? &search->state->balanced : NULL;
@@ -599,7 +599,7 @@ static clv_status_t try_balanced(clv_choose_search_t *search)
     if (balanced == NULL || balanced->n_segments == 0) {
         return CLV_OK;
     }
-    if (search->state->running == CLV_ALGORITHM_PREVIOUS) { /* it says nothing of segments */
+    if (search->state->running == CLV_ALGORITHM_PREVIOUS) { /* it has no segment count */
         search->start = balanced->n_segments;
     }
     return try_candidate(search, balanced->algorithm, balanced->n_segments, &score);
@@ -615,7 +615,7 @@ static clv_status_t try_algorithm(clv_choose_search_t *search, int32_t algorithm
                : try_segment_counts(search, algorithm);
 }
 
-/* The order of the forecast, in which all candidates find their ranks nearly sorted. */
+/* The ranks in the order of the forecast, so that each candidate finds them nearly sorted. */
 static clv_status_t make_host_order(clv_choose_search_t *search)
 {
     const clv_instance_t instance = {.n_ranks = search->config->n_ranks,

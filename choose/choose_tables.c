@@ -55,7 +55,7 @@ static int unfit_empty(const clv_call_facts_t *facts)
     return facts->count == 0 ? CLV_REASON_EMPTY : CLV_FIT;
 }
 
-/* Plans and trees combine in an order of their own, and need something to combine. */
+/* Plans and trees combine in their own order, and need at least one element. */
 static int unfit_order(const clv_call_facts_t *facts)
 {
     if (!facts->commutes) {
@@ -64,7 +64,7 @@ static int unfit_order(const clv_call_facts_t *facts)
     return unfit_empty(facts);
 }
 
-/* With fewer elements than halves, Open MPI's function would quietly run a linear reduce. */
+/* With fewer elements than halves, Open MPI's function would silently run a linear reduce. */
 static int unfit_halving(const clv_call_facts_t *facts)
 {
     size_t n_halves = 1;
@@ -117,7 +117,7 @@ int32_t clv_algorithm_of_fallback(int32_t fallback, int collective)
     return clv_algorithm_runs(algorithm, collective) ? algorithm : CLV_ALGORITHM_AUTO;
 }
 
-/* Fit when one of the plans is. */
+/* Fits if at least one plan does. */
 static int unfit_auto(const clv_call_facts_t *facts)
 {
     int reason = CLV_REASON_NO_PLAN;
@@ -184,7 +184,7 @@ static const char *const words_of_SHARED[] = {CLV_SHARED_MAP(WORD)};
 #define PRINT_CHOICE(values) (void) snprintf(text, size, "%s", clv_algorithm_word(value))
 #define PRINT_LIST(values)   print_list_of_##values(text, size, (uint32_t) value)
 #define PRINT_STRING(values)                                                                       \
-    (void) snprintf(text, size, "%s", value != 0 ? "a name" : "empty") /* all that is compared */
+    (void) snprintf(text, size, "%s", value != 0 ? "a name" : "empty") /* only that is compared */
 
 #define print_list_of_COLLECTIVE clv_collectives_print
 #define print_list_of_OP         clv_clva_print_ops

@@ -7,7 +7,7 @@
 #include "choose/choose_gain.h"
 #include "choose/choose_score.h"
 
-/* A trial's three blocks take half as many forecasts, if each tells of them. */
+/* Twice the forecasts that a trial's three blocks need if each forecast measures a call. */
 #define MOST_FORECASTS (2 * CLV_CHOOSE_BLOCKS * (CLV_POLICY_BLOCK_CALLS + CLV_POLICY_CHANGE_CALLS))
 
 int clv_choose_try_has_incumbent(const clv_choose_iterations_t *iterations)
@@ -46,7 +46,8 @@ static void forget_back_offs(clv_choose_iterations_t *iterations)
     }
 }
 
-/* Ranks that are free now have not been so under what runs: a fixed order is worth another try. */
+/* Now ranks run decoupled, and did not under the incumbent: a static order is worth another
+ * trial. */
 static void forget_fixed_orders(clv_choose_iterations_t *iterations)
 {
     for (int32_t a = 0; a < CLV_N_ALGORITHMS; a++) {
@@ -61,7 +62,8 @@ static int is_permille_of(int64_t ns, int64_t permille, int64_t of_ns)
     return ns <= of_ns / 1000 * permille;
 }
 
-/* Another program: what was found out about the one before says nothing. */
+/* Adds a block. CLV_POLICY_ODD_BLOCKS odd blocks in a row mean that the program has changed: then
+ * what was measured before is forgotten. */
 static void judge_incumbent(clv_choose_iterations_t *iterations, int64_t block_ns)
 {
     const int64_t middle_ns = clv_choose_blocks_middle(&iterations->blocks);
@@ -74,7 +76,7 @@ static void judge_incumbent(clv_choose_iterations_t *iterations, int64_t block_n
         iterations->n_odd = 0;
         iterations->blocks = (clv_choose_blocks_t){0};
         iterations->trial.budget_ns =
-            clv_larger(iterations->trial.budget_ns, 0); /* no trial took that */
+            clv_larger(iterations->trial.budget_ns, 0); /* the change, not a trial, took the time */
         iterations->has_been_decoupled = iterations->decoupled_sets > 0;
         forget_back_offs(iterations);
     }
@@ -88,7 +90,7 @@ static void wait_longer(clv_choose_back_off_t *back_off)
     back_off->age_calls = 0;
 }
 
-/* In vain. */
+/* The trial has failed. */
 static void end_trial(clv_choose_iterations_t *iterations)
 {
     iterations->trial.is_on = 0;
@@ -131,8 +133,8 @@ static void judge_trial(clv_choose_iterations_t *iterations, int64_t block_ns)
     }
 }
 
-/* What ran in place of both, since neither had a plan, cost no trial; where it is worth one, that
- * has begun. */
+/* A substitute ran because neither the incumbent nor the trial had a plan, so it cost no trial. If
+ * it is good enough, its trial begins with this block. */
 static void judge_substitute(clv_choose_iterations_t *iterations, int32_t algorithm,
                              int64_t block_ns)
 {
@@ -145,8 +147,8 @@ static void judge_substitute(clv_choose_iterations_t *iterations, int32_t algori
 
 /* ---- losses ---------------------------------------------------------------------------------- */
 
-/* Calls of a trial lose what they take longer than those before it; what it gains pays for what it
- * loses. */
+/* The loss of a trial: the time of its calls beyond the incumbent's iteration time. Gains offset
+ * losses. */
 static void count_loss(clv_choose_iterations_t *iterations, const clv_choose_interval_t *interval)
 {
     const int64_t before_ns = clv_choose_blocks_middle(&iterations->blocks);
@@ -156,7 +158,7 @@ static void count_loss(clv_choose_iterations_t *iterations, const clv_choose_int
         clv_smaller(before_ns, CLV_CHOOSE_SCORE_CEILING_NS / interval->n_calls) * interval->n_calls;
 }
 
-/* Its last call is measured. */
+/* The trial's last call has been measured: its loss is taken from the budget. */
 static void pay(clv_choose_trial_t *trial)
 {
     const int64_t loss_ns = clv_smaller(clv_larger(trial->loss_ns, 0), CLV_CHOOSE_SCORE_CEILING_NS);
@@ -166,7 +168,8 @@ static void pay(clv_choose_trial_t *trial)
     trial->regret_ns = clv_smaller(trial->regret_ns, INT64_MAX - loss_ns) + loss_ns;
 }
 
-/* Also by the calls that are under way. */
+/* Ends a trial whose loss exceeds the budget, including the loss expected of the calls under
+ * way. */
 static void stop_loss(clv_choose_iterations_t *iterations)
 {
     const clv_choose_trial_t *trial = &iterations->trial;
@@ -178,7 +181,7 @@ static void stop_loss(clv_choose_iterations_t *iterations)
     }
 }
 
-/* Calls without a forecast run something else, and its blocks do not get full. */
+/* Ends a trial whose blocks do not fill up, because calls without a forecast run something else. */
 static void stop_waiting(clv_choose_iterations_t *iterations)
 {
     clv_choose_trial_t *trial = &iterations->trial;
@@ -240,9 +243,9 @@ void clv_choose_try_account(const clv_choose_config_t *config, const clv_pap_for
 
 /* ---- what to try ----------------------------------------------------------------------------- */
 
-/* What an iteration would take, by the estimates. Where ranks are decoupled, an order that follows
- * their arrivals makes each of them wait for the slowest again, and a fixed one goes as fast as the
- * slowest's computing, in time; it does no worse than what makes ranks wait. */
+/* The expected iteration time, by estimates. If ranks are decoupled, an order by arrivals makes
+ * each rank wait for the slowest again. Under a static order, ranks in time run as fast as the
+ * slowest one computes, and in any case no slower than under a plan that makes them wait. */
 static int64_t expected_iteration(const clv_choose_search_t *search, int32_t algorithm)
 {
     const clv_choose_iterations_t *iterations = &search->state->iterations;
@@ -265,10 +268,9 @@ static int64_t expected_iteration(const clv_choose_search_t *search, int32_t alg
                       iterations->computing_ns + search->found[algorithm].predicted_after_ns);
 }
 
-/* Under a fixed order ranks that can be decoupled go as fast as the slowest's computing, and a
- * trial that would have to be faster than that cannot be won: another fixed order costs them their
- * distances, and an order by arrival takes them apart for as long as it runs, to wait for each
- * other when it ends. */
+/* Under a static order, decoupled ranks run as fast as the slowest one computes. A trial that would
+ * have to be faster cannot win: another static order costs ranks their distances, and an order by
+ * arrival only separates them while it runs, and they wait for each other when it ends. */
 static int cannot_gain(const clv_choose_search_t *search)
 {
     const clv_choose_iterations_t *iterations = &search->state->iterations;
@@ -279,7 +281,7 @@ static int cannot_gain(const clv_choose_search_t *search)
                            clv_choose_blocks_middle(&iterations->blocks));
 }
 
-/* Free ranks lose their distances when one fixed order takes the place of another. */
+/* Decoupled ranks lose their distances when one static order replaces another. */
 static int is_no_better_order(const clv_choose_search_t *search, int32_t algorithm,
                               int64_t expected_ns)
 {
@@ -305,8 +307,8 @@ static int may_try(const clv_choose_search_t *search, const clv_pap_forecast_t *
            loss_ns <= iterations->trial.budget_ns / n_calls;
 }
 
-/* As measured, where both were: segments that leave without their receiver take their rank out of
- * the call, which estimates do not know. */
+/* Compares measured times if both were measured: segments that leave without their receiver let
+ * their rank leave the call, which estimates ignore. */
 static int is_less_in_mpi(const clv_choose_search_t *search, int32_t algorithm, int32_t incumbent)
 {
     const clv_choose_score_t *one = &search->state->score[algorithm];
@@ -319,7 +321,7 @@ static int is_less_in_mpi(const clv_choose_search_t *search, int32_t algorithm, 
                           search->found[incumbent].predicted_in_mpi_ns);
 }
 
-/* Expected to end calls no later than what runs, with ranks that wait much less in them. */
+/* Whether it is expected to end calls no later than the incumbent, with much less time in MPI. */
 static int waits_less(const clv_choose_search_t *search, int32_t algorithm)
 {
     const int32_t incumbent = search->state->iterations.incumbent;
@@ -329,11 +331,11 @@ static int waits_less(const clv_choose_search_t *search, int32_t algorithm)
            is_less_in_mpi(search, algorithm, incumbent);
 }
 
-/* The longest iteration time that wins a trial. A program that waits for a clock, or for
- * somebody else, takes one iteration time whatever runs: then what is clearly estimated to end
- * calls sooner is taken all the same, or to let ranks out of them sooner. Where ranks are decoupled
- * a trial lives on the distances that a fixed order has made, and what synchronises them soon hides
- * that they did. */
+/* The longest iteration time that wins a trial, permille. A program that waits for a clock or
+ * another process has the same iteration time whatever runs: then a clearly better estimate is
+ * enough, or clearly less time in MPI. If ranks are decoupled, a trial profits from the distances
+ * that a static order has made, and a plan that synchronises soon hides that they were
+ * decoupled. */
 static int32_t needed_permille(const clv_choose_search_t *search, int32_t algorithm)
 {
     const clv_choose_iterations_t *iterations = &search->state->iterations;
@@ -351,7 +353,7 @@ static int32_t needed_permille(const clv_choose_search_t *search, int32_t algori
                                         CLV_POLICY_NOISE_PERMILLE);
 }
 
-/* Of the least expected iteration time among those that may be tried; -1: none may. */
+/* The algorithm with the least expected iteration time among those that may be tried; -1: none. */
 static int32_t most_promising(const clv_choose_search_t *search, const clv_pap_forecast_t *forecast,
                               int64_t *expected_p)
 {
@@ -379,11 +381,11 @@ void clv_choose_try_next(const clv_choose_search_t *search, const clv_pap_foreca
     int64_t expected_ns = 0;
     int32_t algorithm;
 
-    if (trial->is_on && (search->score[trial->algorithm] < 0 || /* there is no such plan any more */
+    if (trial->is_on && (search->score[trial->algorithm] < 0 || /* its plan is gone */
                          in_vain)) {
         end_trial(iterations);
     }
-    if (trial->is_on) { /* its estimate is by now one of calls that were measured */
+    if (trial->is_on) { /* by now its estimate uses measured calls */
         trial->was_decoupled |= clv_choose_is_decoupled(search->config, iterations);
         trial->needed_permille = needed_permille(search, trial->algorithm);
     }

@@ -27,17 +27,17 @@ void clv_choose_try_account(const clv_choose_config_t *config, const clv_pap_for
                             const clv_pap_progress_t *progress,
                             clv_choose_iterations_t *iterations);
 
-/* Whether the iteration time decides by now: there is an incumbent, and it was measured. */
+/* Whether the iteration time decides: there is an incumbent, and it has been measured. */
 int clv_choose_try_has_incumbent(const clv_choose_iterations_t *iterations);
 
-/* Nothing has been measured yet: this runs by its estimate. */
+/* Sets the incumbent while nothing has been measured: it runs by its estimate. */
 void clv_choose_try_set_incumbent(clv_choose_iterations_t *iterations, int32_t algorithm);
 
-/* Begins a trial if one is due, ends one whose algorithm has no plan any more. */
+/* Begins a trial if one is due; ends one whose algorithm has no plan any more. */
 void clv_choose_try_next(const clv_choose_search_t *search, const clv_pap_forecast_t *forecast);
 
-/* Whether estimates alone may take it: not where ranks are decoupled and it depends on arrivals,
- * and never what makes ranks wait for each other. */
+/* Whether estimates alone may choose it: never a plan that synchronises the ranks, and none that
+ * depends on arrivals if ranks are decoupled. */
 int clv_choose_try_may_guess(const clv_choose_config_t *config,
                              const clv_choose_iterations_t *iterations,
                              const clv_pap_forecast_t *forecast, int32_t algorithm);

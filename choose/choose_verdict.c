@@ -12,7 +12,7 @@
 
 #define HAND "; run once with --mca coll ^clv and compare"
 
-/* Of what the compared times are, each. */
+/* What the compared times are times of. */
 static const char *const units[] = {[CLV_OBJECTIVE_PACE] = "from one call to the next",
                                     [CLV_OBJECTIVE_AFTER] = "after their last arrival",
                                     [CLV_OBJECTIVE_MPI_TIME] = "in MPI"};
@@ -32,13 +32,13 @@ static int64_t with_ns(const clv_verdict_facts_t *facts)
     return is_of_run(facts) ? facts->run_ns : facts->gains.took_ns;
 }
 
-/* Of what the time would have been, what is saved; negative: it is longer. */
+/* The part of the time without clv that is saved; negative: clv takes longer. */
 static double share(double saved, double with)
 {
     return saved + with > 0 ? saved / (saved + with) : 0;
 }
 
-/* By how much blocks of calls differ by themselves. */
+/* How much blocks of calls scatter. */
 static double noise(const clv_verdict_facts_t *facts)
 {
     const clv_choose_gains_t *gains = &facts->gains;
@@ -51,7 +51,7 @@ static double noise(const clv_verdict_facts_t *facts)
            (gains->n_calls < CLV_POLICY_BLOCK_CALLS ? 2 : 1);
 }
 
-/* Of what was compared, not of the run: it is that which the noise is in. */
+/* Over the compared calls, not the whole run: the noise is theirs. */
 static double compared(const clv_verdict_facts_t *facts)
 {
     return share((double) (facts->gains.previous_ns - facts->gains.own_ns),
@@ -150,7 +150,7 @@ static void print_same(char *text, size_t size, const clv_verdict_facts_t *facts
     }
 }
 
-/* The run, where it is that whose time is compared. */
+/* The run's time, if that is what is compared. */
 static void print_run(char *text, size_t size, const clv_verdict_facts_t *facts)
 {
     (void) snprintf(text, size, ": %.2f s from the first call to the last instead of %.2f",
@@ -168,7 +168,7 @@ static void print_known(char *text, size_t size, const clv_verdict_facts_t *fact
     if (is_of_run(facts)) {
         print_run(run, sizeof run, facts);
     }
-    if (rest >= 0.01) { /* a percent, which is what is told */
+    if (rest >= 0.01) { /* a percent, the precision of the line */
         (void) snprintf(unknown, sizeof unknown, "; %.0f %% of the time was not compared",
                         100 * rest);
     }

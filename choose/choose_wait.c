@@ -7,16 +7,16 @@
 #include "util/util_min_max.h"
 
 #define JUDGED         8               /* newest waits that a period is judged by */
-#define SPIN_NS        INT64_C(50000)  /* least margin: what a wake may take */
+#define SPIN_NS        INT64_C(50000)  /* least margin: a wake may take this long */
 #define MARGIN_PART    8               /* the margin is no more than this part of the wait */
-#define TIMEOUT_PART   10              /* a timeout is this part of what was waited */
-#define NEAR_PART      4               /* a slice is no more than this part of what is left */
-#define QUIET_NS       INT64_C(20000)  /* nothing happens: no flow of segments */
-#define QUIET_TIMER_NS INT64_C(200000) /* and where nothing is known */
-#define QUIET_WOKEN_NS INT64_C(100000) /* the same where a message wakes */
-#define SENDS_NS       INT64_C(50000)  /* sends that need us stand still no longer */
+#define TIMEOUT_PART   10              /* a timeout is this part of the time waited */
+#define NEAR_PART      4               /* a slice is at most this part of the rest */
+#define QUIET_NS       INT64_C(20000)  /* nothing has moved: no segments flow */
+#define QUIET_TIMER_NS INT64_C(200000) /* the same if nothing is known */
+#define QUIET_WOKEN_NS INT64_C(100000) /* the same if a message wakes the rank */
+#define SENDS_NS       INT64_C(50000)  /* longest sleep while sends need this rank */
 #define MOST_WIDENING  3
-#define FINE_CALLS     16 /* so many without a late wake: the margin narrows */
+#define FINE_CALLS     16 /* calls without a late wake until the margin narrows */
 
 int32_t clv_wait_size_class(int64_t n_bytes)
 {
@@ -35,7 +35,7 @@ static int64_t distance(int64_t a, int64_t b)
     return a < b ? b - a : a - b;
 }
 
-/* Mean difference of the newest waits from those a period before; -1: too few. */
+/* Mean difference between the newest waits and those one period earlier; -1: too few. */
 static int64_t error_of(const clv_wait_history_t *history, int32_t period)
 {
     const int64_t n = history->n_calls, kept = clv_smaller(n, CLV_WAIT_KEPT);
@@ -51,7 +51,7 @@ static int64_t error_of(const clv_wait_history_t *history, int32_t period)
     return sum / n_judged;
 }
 
-/* The one with the least error; a longer one must be better by a quarter. 0: none is known. */
+/* The period with the least error; a longer one must be better by a quarter. 0: none is known. */
 static int32_t best_period(const clv_wait_history_t *history, int64_t *error_p)
 {
     int32_t best = 0;
@@ -66,7 +66,7 @@ static int32_t best_period(const clv_wait_history_t *history, int64_t *error_p)
     return best;
 }
 
-/* To wake early costs less than to wake late: of the last two at this place the shorter one. */
+/* The shorter of the last two waits at this place: waking early costs less than waking late. */
 static int64_t wait_at(const clv_wait_history_t *history, int32_t period)
 {
     const int64_t n = history->n_calls;
@@ -98,7 +98,7 @@ clv_wait_plan_t clv_wait_predict(const clv_wait_history_t *history, int64_t fore
         error_ns = history->forecast_error_ns;
     }
     if (plan.expected_ns >= 0 && 2 * error_ns > plan.expected_ns) {
-        plan.expected_ns = -1; /* as good as nothing */
+        plan.expected_ns = -1; /* no better than nothing */
     }
     plan.margin_ns = margin_of(history, plan.expected_ns, error_ns);
     return plan;
@@ -136,7 +136,7 @@ void clv_wait_record(clv_wait_history_t *history, const clv_wait_plan_t *plan, i
     learn_late(history, is_late && plan->expected_ns >= 0);
 }
 
-/* Where nothing is known, or what was expected has not come. */
+/* For a wait without a prediction, or one past its predicted end. */
 static int64_t timeout(const clv_wait_now_t *now, int64_t overdue_ns)
 {
     const int64_t quiet_ns = now->message_wakes ? QUIET_WOKEN_NS : QUIET_TIMER_NS;
@@ -148,7 +148,7 @@ static int64_t timeout(const clv_wait_now_t *now, int64_t overdue_ns)
     return now->message_wakes ? CLV_WAIT_DEAF_NS : clv_smaller(part_ns, CLV_WAIT_MOST_NS);
 }
 
-/* Slices shorten towards the end: what is expected may come a little before. */
+/* Slices get shorter towards the end, since the end may come a little early. */
 static int64_t until(const clv_wait_now_t *now, int64_t left_ns)
 {
     const int64_t far_ns = clv_smaller(now->idle_ns / TIMEOUT_PART, left_ns / NEAR_PART);
