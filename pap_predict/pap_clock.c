@@ -11,9 +11,10 @@
 #define PAUSE_MAX_NS      (4 * CLV_NS_PER_S)
 #define PAUSE_UNUSED_NS   (32 * CLV_NS_PER_S)
 #define SUSPEND_MIN_NS    (10 * CLV_NS_PER_MS) /* the counter itself is good to 100 us */
-#define MAX_TURNAROUND_NS UINT64_C(1000000)    /* more adds the drift of two clocks to the error */
+#define MAX_TURNAROUND_NS UINT64_C(1000000)    /* more would add two clocks' drift to the error */
 
-/* The counter is the difference of two clock reads; between them the thread may lose its core. */
+/* The suspended time is the difference of two clock reads, between which the thread may lose its
+ * core: so the median of three. */
 static int64_t suspended_now_ns(void)
 {
     int64_t middle[3];
@@ -64,7 +65,7 @@ void clv_pap_clock_used(clv_pap_clock_t *clock, int64_t now_ns)
     }
 }
 
-/* CLOCK_MONOTONIC stands still while the host is suspended. */
+/* CLOCK_MONOTONIC does not advance while the host is suspended. */
 static void check_suspended(clv_pap_clock_t *clock)
 {
     const int64_t suspended_ns = suspended_now_ns();
@@ -98,12 +99,12 @@ int clv_pap_clock_wants_ping(clv_pap_clock_t *clock, int64_t now_ns)
 
 int64_t clv_pap_clock_deadline(const clv_pap_clock_t *clock)
 {
-    /* While a ping is outstanding its answer is an event of its own. */
+    /* The answer to an outstanding ping is an event of its own. */
     return clock->is_outstanding ? INT64_MAX : clock->n_left > 0 ? 0 : clock->next_burst_ns;
 }
 
-/* After a step nothing is known: as soon and as dense as at first, not at the next burst of a clock
- * long settled. Not at once, or a parent that talks nonsense would make us ping without a pause. */
+/* After a step the model is unknown, so measure as often as at first, not at the late next burst of
+ * a settled clock. Not at once, or a misbehaving parent could make us ping without a pause. */
 static void learn_anew(clv_pap_clock_t *clock, int64_t now_ns)
 {
     clock->n_bursts = 0;
@@ -119,7 +120,7 @@ static int feed(clv_pap_clock_t *clock, const clv_net_stamp_t *stamp, int64_t re
                                     .reference_send_ns = stamp->sent_ns,
                                     .client_recv_ns = received_ns,
                                     .reference_error_ns = stamp->error_ns};
-    /* The tracker wants samples one after the other; those of frames that cross are left out. */
+    /* The tracker needs samples that follow each other: frames that cross are left out. */
     if (!stamp->has_global || stamp->echo_sent_ns <= clock->taken_until_ns ||
         stamp->sent_ns < stamp->echo_recv_ns ||
         (uint64_t) stamp->sent_ns - (uint64_t) stamp->echo_recv_ns > MAX_TURNAROUND_NS) {
@@ -142,8 +143,8 @@ int clv_pap_clock_take(clv_pap_clock_t *clock, const clv_net_stamp_t *stamp, int
     if (is_pong) {
         clock->is_outstanding = 0;
         if (!stamp->has_global) {
-            clv_pap_clock_lost(clock);             /* until it says that it is ready */
-            clv_cs_tracker_doubt(&clock->tracker); /* what unsettled it may have unsettled us */
+            clv_pap_clock_lost(clock);             /* until the parent says that it is ready */
+            clv_cs_tracker_doubt(&clock->tracker); /* the cause may affect this clock, too */
             clock->is_ready = 0;
             return was_ready;
         }

@@ -24,29 +24,30 @@ typedef struct clv_pap_clock {
     int64_t suspended_ns;
     int64_t next_burst_ns;  /* INT64_MAX: none due (no connection, or the parent is not ready) */
     int64_t last_burst_ns;  /* when it began */
-    int32_t is_used;        /* since then */
-    int64_t taken_until_ns; /* when the last sample that was taken ended */
+    int32_t is_used;        /* since that burst began */
+    int64_t taken_until_ns; /* end of the last sample taken */
     int32_t n_bursts;       /* begun */
-    int32_t n_left;         /* pings of the burst under way, beyond the one outstanding */
-    int32_t is_outstanding; /* a ping without its answer yet */
+    int32_t n_left;         /* further pings in the present burst */
+    int32_t is_outstanding; /* a ping has no answer yet */
 } clv_pap_clock_t;
 
 /* is_reference: the top of the tree, whose own clock is the global one. */
 void clv_pap_clock_init(clv_pap_clock_t *clock, int is_reference);
 
-/* The connection to the parent is there, or the parent says its clock is ready now: ping soon. */
+/* The parent is connected, or says that its clock is ready: ping soon. */
 void clv_pap_clock_connected(clv_pap_clock_t *clock, int64_t now_ns);
 void clv_pap_clock_lost(clv_pap_clock_t *clock);
 
-/* Somebody is about to ask for the time: what this node's ranks did is being told to others. */
+/* The time is about to be used: records of this node's ranks are being sent. Keeps the clock
+ * fresh. */
 void clv_pap_clock_used(clv_pap_clock_t *clock, int64_t now_ns);
 
 /* Non-zero: send a ping now. */
 int clv_pap_clock_wants_ping(clv_pap_clock_t *clock, int64_t now_ns);
 int64_t clv_pap_clock_deadline(const clv_pap_clock_t *clock);
 
-/* What a frame from the parent, received at local time received_ns, says. is_pong: it answers a
- * ping. Non-zero: the model changed or became (un)ready. */
+/* Takes a frame from the parent, received at local time received_ns. is_pong: it answers a ping.
+ * Non-zero: the model changed, or became ready or unready. */
 int clv_pap_clock_take(clv_pap_clock_t *clock, const clv_net_stamp_t *stamp, int64_t received_ns,
                        int is_pong);
 

@@ -8,7 +8,7 @@
 #include "pap_predict/agree/pap_record.h"
 #include "util/util_log.h"
 
-/* Records that were announced do not say when they were given. */
+/* Announced records do not show when they were given, so they say nothing about the next look. */
 static void set_polling(clv_pap_leader_t *leader, int32_t slot, int64_t last_ns, uint32_t flags)
 {
     if ((flags & (CLV_PAP_RECORD_INVALID | CLV_PAP_RECORD_ANNOUNCED)) == 0) {
@@ -18,14 +18,14 @@ static void set_polling(clv_pap_leader_t *leader, int32_t slot, int64_t last_ns,
     }
 }
 
-/* What was known when a record was given: a slow exchange, or a late look that finds two records,
- * does not say in both how slow it was. */
+/* The latency known when the record was given. After a slow exchange, or a late look that finds two
+ * records, only one of them reports how slow it was. */
 static uint32_t latency_at(const clv_pap_leader_t *leader, int64_t local_ns)
 {
     return local_ns < leader->measured_ns ? leader->older_latency_ns : leader->latency_ns;
 }
 
-/* The record of one of our ranks, in global time; false: not usable. */
+/* Passes on the record of one of this node's ranks, in global time. 0: it is not usable. */
 static int hand_in_one(clv_pap_leader_t *leader, int32_t rank, const clv_pap_local_record_t *given,
                        int64_t now_ns)
 {
@@ -65,7 +65,7 @@ static void hand_in_slot(clv_pap_leader_t *leader, int32_t slot, uint32_t pendin
             versions[half] = clv_pap_table_given(leader->table, 2 * slot + half, &ignored);
         }
     }
-    /* Both can be waiting; the agreement takes them in order. */
+    /* Both halves can be pending; the agreement takes them in order. */
     const int older = versions[0] > versions[1];
     for (int i = 0; i < 2; i++) {
         const int64_t version = versions[i == 0 ? older : !older];
@@ -95,8 +95,7 @@ static void pass_on_asks(clv_pap_leader_t *leader, int64_t now_ns)
     }
 }
 
-/* Plans the next looks, after one. Returns the slots that ranks ring for from now on, and did not
- * before. */
+/* Plans the next looks. Returns the slots for which ranks ring from now on and did not before. */
 static uint32_t plan_looks(clv_pap_leader_t *leader, int64_t now_ns)
 {
     const uint32_t before = leader->expected;
@@ -116,7 +115,8 @@ static uint32_t plan_looks(clv_pap_leader_t *leader, int64_t now_ns)
     return before & ~leader->expected;
 }
 
-/* Takes what there is; again when it was our last look at some slot (see clv_pap_table_expect). */
+/* Takes all pending records. Repeats if it stops looking at some slot (see
+ * clv_pap_table_expect). */
 void clv_pap_collect(clv_pap_leader_t *leader, int64_t now_ns)
 {
     do {

@@ -12,7 +12,7 @@
 #define ENDPOINT_MAGIC   UINT32_C(0x50766c63) /* "clvP" */
 #define ENDPOINT_VERSION 2
 
-/* The bytes of an endpoint record; what is between and after them is zero. */
+/* Offsets in an endpoint record; bytes between and after the fields are zero. */
 enum {
     AT_MAGIC = 0,
     AT_VERSION = 4,
@@ -30,7 +30,7 @@ enum {
     AT_PRETEND = 104,
     AT_PORT = 108,
     AT_N_ADDRESSES = 112,
-    AT_ADDRESSES = 116, /* family, then 16 bytes, each */
+    AT_ADDRESSES = 116, /* each: family, then 16 bytes */
     ADDRESS_BYTES = 17,
     AT_END = AT_ADDRESSES + CLV_PAP_ENDPOINT_ADDRESSES * ADDRESS_BYTES
 };
@@ -176,6 +176,6 @@ clv_status_t clv_pap_endpoint_decode(const unsigned char *bytes, clv_pap_endpoin
     endpoint.pretend_node = clv_get_u32(bytes + AT_PRETEND);
     endpoint.port = (uint16_t) port;
     *endpoint_p = endpoint;
-    memcpy(endpoint_p->key, bytes + AT_KEY, CLV_NET_KEY_BYTES); /* at once to where it belongs */
+    memcpy(endpoint_p->key, bytes + AT_KEY, CLV_NET_KEY_BYTES); /* no copy of the key elsewhere */
     return CLV_OK;
 }

@@ -23,7 +23,7 @@
 
 typedef struct clv_pap_endpoint {
     uint64_t boot_hash;  /* of the kernel's boot id */
-    uint64_t time_ns_id; /* inode of the time namespace; 0 where the kernel has none */
+    uint64_t time_ns_id; /* inode of the time namespace; 0: the kernel has none */
     uint64_t pid_ns_id;
     uint64_t net_ns_id;
     uint32_t uid;
@@ -31,36 +31,37 @@ typedef struct clv_pap_endpoint {
     uint32_t table_fd; /* in that process */
     uint32_t wake_fd;
     uint64_t table_bytes;
-    uint64_t table_token;  /* random, also in the table's header: the right memory was found */
-    uint32_t pretend_node; /* tests: ranks that differ are on different nodes */
+    uint64_t table_token;  /* random, also in the table's header to verify the memory */
+    uint32_t pretend_node; /* tests: ranks with different values are on different nodes */
     uint16_t port;
     int32_t n_addresses;                                     /* of the host */
     clv_net_address_t addresses[CLV_PAP_ENDPOINT_ADDRESSES]; /* the first of them */
     const unsigned char
-        *more; /* the others, encoded; not in the endpoint record, and not its own */
+        *more; /* the other addresses, encoded and not owned; not in the endpoint record */
     unsigned char key[CLV_NET_KEY_BYTES];
 } clv_pap_endpoint_t;
 
-/* Fills the fields that name the machine, its namespaces, the user and the process.
- * CLV_UNSUPPORTED: /proc does not tell. */
+/* Fills the fields for the host, its namespaces, the user and the process. CLV_UNSUPPORTED: /proc
+ * lacks them. */
 clv_status_t clv_pap_endpoint_host(clv_pap_endpoint_t *endpoint) CLV_MUST_CHECK;
 
-/* Ranks with the same clock, process numbers and user: they share a table. */
+/* Whether both ranks have the same clock, process numbers and user: then they share a table. */
 int clv_pap_endpoint_same_node(const clv_pap_endpoint_t *a, const clv_pap_endpoint_t *b);
 
-/* bytes has CLV_PAP_ENDPOINT_BYTES. Decode: CLV_PROTOCOL for anything encode would not write. */
+/* bytes: CLV_PAP_ENDPOINT_BYTES. Decode: CLV_PROTOCOL for anything that encode would not write. */
 void clv_pap_endpoint_encode(const clv_pap_endpoint_t *endpoint, unsigned char *bytes);
 clv_status_t clv_pap_endpoint_decode(const unsigned char *bytes,
                                      clv_pap_endpoint_t *endpoint_p) CLV_MUST_CHECK;
 
-/* How many addresses an encoded endpoint record speaks of; 0 where that cannot be. */
+/* The number of addresses in an encoded endpoint record; 0 if it is invalid. */
 int32_t clv_pap_endpoint_n_addresses(const unsigned char *bytes);
-/* How many bytes the others take, of n addresses in all; encodes them, zeros behind. */
+/* The bytes of the addresses that do not fit into the record, of n in all; encodes them, padded
+ * with zeros. */
 size_t clv_pap_endpoint_more_bytes(int32_t n_addresses);
 void clv_pap_endpoint_encode_more(const clv_net_address_t *addresses, int32_t n_addresses,
                                   unsigned char *more, size_t n_bytes);
-/* The address of number i, from 0 to n_addresses - 1. CLV_NONE: more would have it, and is NULL;
- * CLV_PROTOCOL: that is none. */
+/* Address i, 0 .. n_addresses - 1. CLV_NONE: it is in `more`, which is NULL. CLV_PROTOCOL:
+ * malformed. */
 clv_status_t clv_pap_endpoint_address(const clv_pap_endpoint_t *endpoint, int32_t i,
                                       clv_net_address_t *address_p) CLV_MUST_CHECK;
 

@@ -28,7 +28,7 @@
 #include "util/util_time.h"
 
 #define LEND_AFTER_NS                                                                              \
-    (100 * CLV_NS_PER_US) /* of waiting: whoever has a processor is done by then */
+    (100 * CLV_NS_PER_US) /* of waiting: by then a thread with a processor is done */
 
 /* A forecast of the table, as this process sees it. */
 typedef struct view {
@@ -37,7 +37,7 @@ typedef struct view {
     size_t node_plans_bytes;
 } view_t;
 
-/* What a stream's newest call gave; of a table of one key, a cache line. */
+/* The key table after a stream's newest call; with one key, it is one cache line. */
 typedef struct key_table {
     _Alignas(CLV_LINE_BYTES) uint64_t n_bytes;
     unsigned char bytes[CLV_PAP_KEY_TABLE_BYTES];
@@ -45,7 +45,7 @@ typedef struct key_table {
 
 _Static_assert(sizeof(view_t) == 2 * CLV_LINE_BYTES, "a view is two cache lines");
 
-/* What each call looks at comes first: a cache line of the group, then each stream has two. */
+/* What each call reads comes first: a cache line of the group, then two lines per stream. */
 struct clv_pap_group {
     clv_pap_t *pap;
     clv_pap_table_t *table;
@@ -55,14 +55,14 @@ struct clv_pap_group {
     clv_pap_streams_t streams;
     view_t views[CLV_PAP_HALVES];
     clv_pap_bell_t *bell; /* where there is no leader */
-    int64_t asked_ns;     /* to go without what is waited for; see lose_patience */
+    int64_t asked_ns;     /* when we last asked to go without a forecast; see lose_patience */
     int32_t n_ranks;
     int32_t rank;
     clv_pap_hooks_t hooks;
     key_table_t *key_tables; /* by stream; NULL: none */
     int table_fd;            /* -1 once the others have opened it */
     int owns_table;          /* else the leader does */
-    int listens;             /* holds the listener for the endpoint record's sake */
+    int listens;             /* holds the listener for the endpoint record */
     int32_t *node_ranks;
     clv_pap_work_t work;
     int32_t is_hearing; /* a hint or a report of progress is under way */
@@ -190,7 +190,7 @@ clv_status_t clv_pap_group_create(clv_pap_t *pap, int32_t n_ranks, int32_t rank,
 
 /* ---- step 2: attach ----------------------------------------------------------------------- */
 
-/* A malformed endpoint record is an error of attach. */
+/* A malformed endpoint record is an error of attach, not of this function. */
 size_t clv_pap_more_bytes(const unsigned char *endpoints, int32_t n_ranks)
 {
     int32_t most = 0;
@@ -208,7 +208,7 @@ void clv_pap_group_more(const clv_pap_group_t *group, unsigned char *more, size_
     clv_pap_endpoint_encode_more(server->addresses, server->n_addresses, more, n_bytes);
 }
 
-/* All endpoint records, and who leads whom, while attach runs. */
+/* All endpoint records and the nodes' leaders, during attach. */
 typedef struct endpoint_list {
     clv_pap_endpoint_t *endpoints; /* by rank */
     clv_pap_endpoint_t *leaders;   /* by node */
@@ -252,7 +252,7 @@ static int32_t node_of(const endpoint_list_t *endpoint_list, const clv_pap_endpo
     return node;
 }
 
-/* The same for all ranks. */
+/* Gathered by the caller; equal on all ranks. */
 typedef struct reported {
     const unsigned char *endpoints;
     const unsigned char *more; /* NULL: nothing */
@@ -321,7 +321,7 @@ static clv_status_t become_leader(clv_pap_group_t *group, const endpoint_list_t 
                                               .key = endpoint_list->endpoints[0].key,
                                               .endpoints = endpoint_list->leaders,
                                               .rank_endpoints = endpoint_list->endpoints};
-    /* Here and not in activate: whatever can fail must fail while all can still go without. */
+    /* Here, not in activate: whatever can fail must fail while all ranks can still go without. */
     clv_status_t status = clv_pap_table_reserve(group->table, group->table_fd, 0);
     if (status != CLV_OK) {
         return status;
@@ -480,12 +480,12 @@ void clv_pap_group_abandon(clv_pap_group_t *group)
 static CLV_COLD void ring_leader(const clv_pap_group_t *group)
 {
     if (!clv_pap_table_pull_bell(group->table)) {
-        return; /* somebody has rung already */
+        return; /* it has been rung already */
     }
     if (group->leader) {
         clv_net_thread_ring(group->pap->thread);
     } else if (write(group->bell->fd, "", 1) < 0) {
-        return; /* full: rung */
+        return; /* the pipe is full, so it was rung */
     }
 }
 
@@ -494,7 +494,7 @@ void clv_pap_group_wake(const clv_pap_group_t *group)
     ring_leader(group);
 }
 
-/* Equal on all ranks, so one of the node says it: the one whose record the leader looks at. */
+/* The key table is equal on all ranks, so only the rank whose record the leader reads gives it. */
 static void give_key_table(clv_pap_group_t *group, const clv_pap_local_record_t *given)
 {
     const int is_known = (given->flags & CLV_PAP_RECORD_PREVIOUS) != 0;
@@ -529,9 +529,8 @@ static void fetch_key_table(const clv_pap_group_t *group, int32_t slot)
     }
 }
 
-/* Asks for the memory of the next call at once, before the first of it is waited for. Taken to be
- * of the stream used last, and that to be the first one as long as we cannot know; of another one
- * it is only slower. */
+/* Prefetches the memory of the next call at once, before waiting for the first of it. Assumes the
+ * stream used last, or the first one if there is none; a call of another stream is only slower. */
 CLV_HOT void clv_pap_call_fetch(const clv_pap_group_t *group)
 {
     clv_fetch_to_write(&group->streams.slot[0]);
@@ -552,7 +551,8 @@ CLV_HOT void clv_pap_call_fetch(const clv_pap_group_t *group)
     }
 }
 
-/* A communicator with more kinds of calls than slots predicts none of those that take turns. */
+/* Counts streams that replace others: with more kinds of calls than slots, those that take turns
+ * are never predicted. */
 static CLV_HOT void count_displaced(clv_pap_group_t *group, const clv_pap_call_t *call)
 {
     if (call->number == 0 && call->generation > 0) {
@@ -572,7 +572,7 @@ CLV_HOT void clv_pap_call_begin(clv_pap_group_t *group, const clv_pap_stream_key
     }
 }
 
-/* A version never comes again, so one that was seen is still what it was: no look at the table. */
+/* A version is published once, so a view that has it is still valid: no look at the table. */
 static CLV_HOT const clv_pap_forecast_t *find_forecast(void *context, int32_t slot, int64_t version)
 {
     clv_pap_group_t *group = context;
@@ -606,7 +606,7 @@ static int is_void(void *context, int32_t slot, int64_t version)
 
 static const clv_pap_store_ops_t store_ops = {find_forecast, count_versions, is_void, is_unsure};
 
-/* A forecast is new to its rank at a sampled call, and then says how good the one before was. */
+/* At a sampled call a forecast is new to its rank; it then says how good the one before was. */
 static void count_error(clv_pap_group_t *group, const clv_pap_forecast_t *forecast)
 {
     if (forecast->mean_error_ns >= 0) {
@@ -621,7 +621,7 @@ static CLV_COLD void begin_waiting(clv_pap_group_t *group)
     clv_pap_count(group->pap, CLV_PAP_COUNT_forecast_waits, 1);
 }
 
-/* Several threads may end their waits at once. */
+/* Several threads may end waits at the same time. */
 static void keep_longest(_Atomic int64_t *longest, int64_t ns)
 {
     int64_t known = atomic_load_explicit(longest, memory_order_relaxed);
@@ -652,7 +652,7 @@ static void count_answer(clv_pap_group_t *group, clv_status_t status)
     }
 }
 
-/* Again and again, since what is asked may be lost with a connection. */
+/* Repeated, since the request may be lost with a connection. */
 static CLV_COLD void lose_patience(clv_pap_group_t *group, const clv_pap_call_t *call,
                                    int64_t now_ns)
 {
@@ -666,7 +666,8 @@ static CLV_COLD void lose_patience(clv_pap_group_t *group, const clv_pap_call_t 
     ring_leader(group);
 }
 
-/* The forecast is needed now: the thread may have meant to look later, or have no processor. */
+/* The forecast is needed now, but the thread may have planned to look later or have no
+ * processor. */
 static CLV_COLD void drive(clv_pap_group_t *group, const clv_pap_call_t *call)
 {
     const int64_t now_ns = clv_local_now_ns();
@@ -680,7 +681,7 @@ static CLV_COLD void drive(clv_pap_group_t *group, const clv_pap_call_t *call)
     }
 }
 
-/* The turn of a call that was begun while earlier ones had no answer yet. */
+/* Gives its turn to a call that began while earlier ones had no answer yet. */
 static CLV_COLD void enter(clv_pap_group_t *group, clv_pap_call_t *call)
 {
     clv_pap_local_record_t given;
@@ -715,7 +716,8 @@ CLV_HOT clv_status_t clv_pap_call_forecast(clv_pap_group_t *group, clv_pap_call_
     return status;
 }
 
-/* Of its stream's newest call, as the record that will carry it says of choice and times. */
+/* Keeps the key table of the stream's newest call, the same call whose choice and times the next
+ * record carries. */
 static void keep_key_table(clv_pap_group_t *group, const clv_pap_call_t *call,
                            const void *key_table, size_t n_bytes)
 {
@@ -770,7 +772,7 @@ static void stop_hearing(clv_pap_group_t *group)
     __atomic_store_n(&group->is_hearing, 0, __ATOMIC_RELEASE);
 }
 
-/* Waits for reports of progress by other threads: it knows more than they. */
+/* Waits for reports of progress by other threads: this hint is more exact than theirs. */
 int clv_pap_hint(clv_pap_group_t *group, int64_t local_now_ns, int64_t ns_from_now)
 {
     while (!start_hearing(group)) {
@@ -812,10 +814,10 @@ void clv_pap_group_relay_take(clv_pap_group_t *group, int32_t rank, const void *
     clv_net_thread_lock(group->pap->thread);
     clv_pap_leader_relay_take(group->leader, rank, bytes, n_bytes);
     clv_net_thread_unlock(group->pap->thread);
-    clv_net_thread_ring(group->pap->thread); /* what it said may have to go on */
+    clv_net_thread_ring(group->pap->thread); /* its content may have to be passed on */
 }
 
-/* Under the thread's lock; 0 without a leader, and in a forked child. */
+/* Under the thread's lock. 0 without a leader or in a forked child. */
 static int ask_leader(clv_pap_group_t *group, int (*question)(clv_pap_leader_t *))
 {
     if (group->leader == NULL || !clv_net_thread_is_ours(group->pap->thread)) {

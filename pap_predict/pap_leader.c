@@ -16,12 +16,12 @@
 #include "util/util_secret.h"
 #include "util/util_time.h"
 
-/* TCP repeats what is lost; this finds half-open ends, but must not take a stopped process for one.
- */
+/* TCP repeats lost segments. This finds half-open connections, but must not take a stopped process
+ * for one. */
 #define RESEND_NS      (4 * CLV_NS_PER_S)
 #define ABANDON_FACTOR 4 /* times connect_timeout_ns */
 #define NEVER_NS       (INT64_MAX / 4)
-#define LINGER_NS      (60 * CLV_NS_PER_S) /* serve others so long after our rank has left */
+#define LINGER_NS      (60 * CLV_NS_PER_S) /* serve other nodes this long after our rank left */
 
 clv_pap_leader_t **clv_pap_leader_next(clv_pap_leader_t *leader)
 {
@@ -30,7 +30,8 @@ clv_pap_leader_t **clv_pap_leader_next(clv_pap_leader_t *leader)
 
 /* ---- the round ------------------------------------------------------------------------------- */
 
-/* After all sends of the round: what the sockets wait for, and when to look again. */
+/* After all sends of the round: sets the events that sockets wait for; returns the next
+ * deadline. */
 static int64_t settle(clv_pap_leader_t *leader, int64_t watch_ns)
 {
     int64_t deadline_ns =
@@ -51,7 +52,8 @@ static int64_t settle(clv_pap_leader_t *leader, int64_t watch_ns)
                                         : clv_smaller(leader->look_ns, leader->tend_ns));
 }
 
-/* The caller's turn with the shares. Whoever keeps times of its own wants a good clock for them. */
+/* Calls the caller's hook for the shares. A caller that keeps times of its own needs a good
+ * clock. */
 static void tend(clv_pap_leader_t *leader, int64_t now_ns, int is_last)
 {
     size_t share_bytes = 0;
@@ -68,7 +70,8 @@ static void tend(clv_pap_leader_t *leader, int64_t now_ns, int is_last)
     }
 }
 
-/* Beside the ranks of the largest group that this process leads: usually MPI_COMM_WORLD. */
+/* Places the thread beside the ranks of the largest group that this process leads, usually
+ * MPI_COMM_WORLD. */
 static void place(clv_pap_leader_t *leader)
 {
     const int32_t *first = &leader->layout.first[leader->node];
@@ -82,7 +85,7 @@ static void place(clv_pap_leader_t *leader)
     leader->pids = NULL;
 }
 
-/* What comes after may not be had: all go on without predictions while there is a spare. */
+/* The next allocation may fail, so all go on without predictions while there is a reserve. */
 static void save_memory(clv_pap_leader_t *leader, int64_t now_ns)
 {
     static atomic_flag has_reported = ATOMIC_FLAG_INIT;
@@ -96,7 +99,7 @@ static void save_memory(clv_pap_leader_t *leader, int64_t now_ns)
     clv_pap_agree_give_up(leader->agree, now_ns, CLV_PAP_LOST_REQUESTED);
 }
 
-/* A rank of this node has said so, or another node; once is enough. */
+/* A rank of this node, or another node, has broken the group; passed on once. */
 static void pass_on_broken(clv_pap_leader_t *leader, int64_t now_ns)
 {
     if (clv_pap_table_is_broken(leader->table)) {
@@ -154,7 +157,7 @@ static void agree_lost(void *context, clv_pap_lost_reason_t reason, const int64_
         clv_pap_table_set_broken(leader->table);
     }
     if (!is_first || leader->has_left || reason == CLV_PAP_LOST_LEFT) {
-        return; /* the ordinary end: nobody will need the record set that some gave records for */
+        return; /* ordinary end: no rank needs the record set under way */
     }
     clv_pap_count(leader->pap, CLV_PAP_COUNT_lost_groups, 1);
     clv_log(reason == CLV_PAP_LOST_ABANDONED ? CLV_LOG_ERROR : CLV_LOG_INFO,
@@ -188,7 +191,7 @@ static clv_status_t list_pids(clv_pap_leader_t *leader, const clv_pap_endpoint_t
     return leader->pids ? CLV_OK : CLV_NO_MEMORY;
 }
 
-/* Frees what is the leader's own; the table and the layout stay. */
+/* Frees the leader's own memory; the table and the layout stay. */
 static void release(clv_pap_leader_t *leader)
 {
     clv_pap_relay_end(leader);
@@ -258,7 +261,7 @@ clv_status_t clv_pap_leader_create(const clv_pap_leader_options_t *options,
     if (leader->clock.is_ready) {
         clv_pap_table_set_clock(leader->table, &leader->clock.model);
     }
-    enlist(leader); /* known to the server before any child connects */
+    enlist(leader); /* the server must know it before any child connects */
     *leader_p = leader;
     return CLV_OK;
 }

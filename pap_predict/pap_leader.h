@@ -20,7 +20,7 @@
 
 typedef struct clv_pap_leader_options {
     clv_pap_t *pap;
-    clv_pap_table_t *table; /* becomes the leader's when create succeeds */
+    clv_pap_table_t *table; /* owned by the leader after create */
     clv_pap_hooks_t hooks;
     int32_t node; /* of the layout */
     const unsigned char *key;
@@ -29,23 +29,24 @@ typedef struct clv_pap_leader_options {
     const clv_pap_endpoint_t *rank_endpoints; /* of all ranks, likewise */
 } clv_pap_leader_options_t;
 
-/* layout's arrays become the leader's when create succeeds. */
+/* On success the leader owns layout's arrays. */
 clv_status_t clv_pap_leader_create(const clv_pap_leader_options_t *options,
                                    const clv_pap_layout_t *layout,
                                    clv_pap_leader_t **leader_p) CLV_MUST_CHECK;
-/* Its number, and how many there are. */
+/* The leader's node, and the number of nodes. */
 int32_t clv_pap_leader_node(const clv_pap_leader_t *leader, int32_t *n_nodes_p);
 /* Closes its connections and the table. */
 void clv_pap_leader_free(clv_pap_leader_t *leader);
 
-/* Hands it to the thread: connects, and serves. */
+/* Hands the leader to the thread, which connects and serves. */
 void clv_pap_leader_start(clv_pap_leader_t *leader);
-/* Its rank has freed the group: hooks.make is not called any more. The thread goes on passing
- * messages until the neighbours need nothing, or for a bounded time, then frees it (at once when
- * it was never started, or when nobody will ask for anything any more). */
+/* The leader's rank has freed the group: hooks.make is not called any more. The thread passes
+ * messages on until the neighbours need nothing or a bounded time is over, then frees the leader
+ * (at once if it was never started or is_needed is 0). */
 void clv_pap_leader_leave(clv_pap_leader_t *leader, int is_needed);
 
-/* The thread's round: everything that is due; returns the next deadline. */
+/* The leader's part of the thread's round: does everything that is due; returns the next
+ * deadline. */
 int64_t clv_pap_leader_work(clv_pap_leader_t *leader, int64_t now_ns, int rung);
 int clv_pap_leader_is_done(const clv_pap_leader_t *leader);
 clv_pap_leader_t **clv_pap_leader_next(clv_pap_leader_t *leader); /* in the process's list */
@@ -60,11 +61,11 @@ int clv_pap_leader_is_apart(clv_pap_leader_t *leader);
 
 /* ---- called by connections ---------------------------------------------------------------- */
 
-/* The key if this is the leader of that group and node is one of its children, else NULL. */
+/* The key, if this is the leader of that group and node is one of its children; else NULL. */
 const unsigned char *clv_pap_leader_expects(const clv_pap_leader_t *leader,
                                             const unsigned char *group_id, uint32_t node,
                                             int32_t *neighbour_p, size_t *max_payload_p);
-/* A connection has finished its handshake; replaces an older one of that neighbour. */
+/* A connection has finished its handshake; it replaces an older one of that neighbour. */
 void clv_pap_leader_conn_up(clv_pap_leader_t *leader, clv_net_conn_t *conn);
 /* It ended (the caller closes it). */
 void clv_pap_leader_conn_lost(clv_pap_leader_t *leader, clv_net_conn_t *conn);

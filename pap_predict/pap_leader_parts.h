@@ -19,18 +19,18 @@
 typedef struct clv_pap_neighbour {
     int32_t node;
     int32_t is_up;
-    clv_net_conn_t *conn;     /* perhaps still connecting */
+    clv_net_conn_t *conn;     /* may still be connecting */
     int64_t echo_sent_ns;     /* of the last frame from it */
-    int64_t echo_local_ns;    /* when that came */
+    int64_t echo_local_ns;    /* when that frame came */
     int64_t heard_ns;         /* the same, or when the connection came up */
-    int32_t is_joined;        /* the agreement uses conn: of a parent, once it was heard there */
+    int32_t is_joined;        /* the agreement uses conn; a parent was heard on it first */
     int32_t was_up;           /* joined, once */
-    int32_t was_lost;         /* a joined one went although the neighbour had not said BYE */
+    int32_t was_lost;         /* a joined connection ended before the neighbour said BYE */
     int32_t by_relay;         /* its messages go over MPI from now on; conn stays NULL */
-    int32_t is_awaited;       /* it may take the relay: its connection is down for too long */
+    int32_t is_awaited;       /* it may use the relay: its connection is down for too long */
     int32_t is_reported;      /* the caller listens to it */
     int32_t is_through;       /* its ranks have freed the group */
-    int32_t reported_through; /* it was told the same of us: over this connection, or over MPI */
+    int32_t reported_through; /* it was told the same of us, over this connection or over MPI */
 } clv_pap_neighbour_t;
 
 /* A message for the relay. */
@@ -47,8 +47,8 @@ typedef struct clv_pap_route {
     int32_t n_addresses;
     int32_t next;
     uint16_t port;
-    int64_t try_ns;  /* for one address; doubled from round to round */
-    int is_answered; /* the one that is tried now is there: no more than a handshake is missing */
+    int64_t try_ns;      /* per address; doubles from round to round */
+    int is_answered;     /* the address tried now answers: only the handshake is missing */
     int64_t next_try_ns; /* INT64_MAX: not now */
     int64_t pause_ns;
 } clv_pap_route_t;
@@ -66,27 +66,27 @@ struct clv_pap_leader {
     clv_pap_agree_t *agree;
     clv_pap_history_t *histories[CLV_PAP_MAX_STREAMS];
     unsigned char *memories;                   /* the caller's state, hooks.memory_bytes per slot */
-    uint32_t generations[CLV_PAP_MAX_STREAMS]; /* whose state that is */
+    uint32_t generations[CLV_PAP_MAX_STREAMS]; /* generation that the state belongs to */
     int64_t *predicted_ns;                     /* scratch */
     clv_pap_clock_t clock;
     clv_pap_polling_t polling[CLV_PAP_MAX_STREAMS];
-    uint32_t expected; /* slots where we look by ourselves; the table has it, too */
+    uint32_t expected; /* bits of the slots at which we look by ourselves; also in the table */
     int64_t look_ns;   /* the first of those looks */
-    int64_t tend_ns;   /* when the caller's shares are looked after next */
+    int64_t tend_ns;   /* when the caller's shares are processed next */
     uint32_t latency_ns;
     uint32_t older_latency_ns; /* before the newest set, which was known ... */
     int64_t measured_ns;       /* ... at this local time */
     int32_t n_neighbours;      /* the parent first, if there is one */
     clv_pap_neighbour_t neighbours[CLV_PAP_MAX_CHILDREN + 1];
     clv_pap_route_t route;
-    int64_t beaten_ns; /* when the neighbours were last shown that we live */
+    int64_t beaten_ns; /* when the neighbours were last pinged while a record waited */
     clv_pap_parcel_t *outbox, **outbox_end;
-    int is_troubled; /* a neighbour is on the relay, or may be: counted in the process */
+    int is_troubled; /* a neighbour uses the relay, or may: counted in the process */
     int has_started;
-    int is_leaving; /* its rank frees the group, and waits until it owes nothing */
+    int is_leaving; /* its rank is freeing the group, and waits until it owes nothing */
     int has_left;
-    int must_give_up;  /* found within a callback; asked for outside */
-    int64_t linger_ns; /* when to go, after has_left */
+    int must_give_up;  /* found in a callback, done in the next round */
+    int64_t linger_ns; /* when to end, after has_left */
     pid_t *pids;       /* of the node's ranks, until the thread has placed itself */
 };
 
@@ -97,46 +97,48 @@ static inline int clv_pap_leader_has_parent(const clv_pap_leader_t *leader)
 
 /* ---- pap_route.c ----------------------------------------------------------------------------- */
 
-/* Who the neighbours are, and the addresses of the parent, out of the endpoint records of all
- * nodes' leaders. CLV_UNSUPPORTED: none of these could be reached from here; CLV_NO_MEMORY. */
+/* Determines the neighbours and the addresses of the parent, from the endpoint records of all
+ * nodes' leaders. CLV_UNSUPPORTED: the parent has no address that this node can reach.
+ * CLV_NO_MEMORY. */
 clv_status_t clv_pap_route_plan(clv_pap_leader_t *leader,
                                 const clv_pap_endpoint_t *endpoints) CLV_MUST_CHECK;
 /* Tries the next address of the parent. */
 void clv_pap_route_connect(clv_pap_leader_t *leader, int64_t now_ns);
-/* Closes connections that failed, or whose handshake takes too long. */
+/* Closes connections that failed or whose handshake takes too long. */
 void clv_pap_route_drop_broken(clv_pap_leader_t *leader, int64_t now_ns);
-/* A ping to the parent, when the clock wants one. */
+/* Pings the parent if the clock wants it. */
 void clv_pap_route_ping(clv_pap_leader_t *leader, int64_t now_ns);
-/* All that was sent has left this process. */
+/* Whether everything sent has left this process. */
 int clv_pap_route_is_flushed(const clv_pap_leader_t *leader);
 /* The agreement's send and stale; context is the leader. */
 void clv_pap_route_send(void *context, int32_t node, const void *message, size_t n_bytes);
 void clv_pap_route_stale(void *context, int32_t node);
 
-/* Tries the ways to the neighbours while a record waits; returns when next. */
+/* Pings the neighbours while a record waits; returns when to do so next. */
 int64_t clv_pap_route_beat(clv_pap_leader_t *leader, int64_t now_ns);
-/* Tells a neighbour that is up, once a connection, that this node's ranks have freed the group. */
+/* Tells a neighbour whose link is up, once per connection, that this node's ranks freed the
+ * group. */
 void clv_pap_route_tell_through(clv_pap_leader_t *leader, clv_pap_neighbour_t *neighbour);
 /* Closes the connection with a neighbour, if there is one. */
 void clv_pap_route_close(clv_pap_leader_t *leader, clv_pap_neighbour_t *neighbour);
 
 /* ---- pap_relay.c ---------------------------------------------------------------------------- */
 
-/* Who has to take the relay, and who may; returns when to look again. */
+/* Decides which neighbours use the relay, and which may; returns when to look again. */
 int64_t clv_pap_relay_watch(clv_pap_leader_t *leader, int64_t now_ns);
-/* A message for a neighbour on the relay. */
+/* Queues a message for a neighbour on the relay. */
 void clv_pap_relay_post(clv_pap_leader_t *leader, int32_t node, const void *bytes, size_t n_bytes);
 void clv_pap_relay_end(clv_pap_leader_t *leader);
 
 /* ---- pap_collect.c --------------------------------------------------------------------------- */
 
-/* Takes the records that there are and plans the next looks. Again when it was our last look at
- * some slot (see clv_pap_table_expect). */
+/* Takes all pending records and plans the next looks. Repeats if it stops looking at some slot (see
+ * clv_pap_table_expect). */
 void clv_pap_collect(clv_pap_leader_t *leader, int64_t now_ns);
 
 /* ---- pap_publish.c --------------------------------------------------------------------------- */
 
-/* Histories and the caller's state, O(ranks * window); CLV_NO_MEMORY: free frees what there is. */
+/* Histories and the caller's state, O(ranks * window). After CLV_NO_MEMORY, free frees the rest. */
 clv_status_t clv_pap_publish_create(clv_pap_leader_t *leader) CLV_MUST_CHECK;
 void clv_pap_publish_free(clv_pap_leader_t *leader);
 /* The agreement's publish and voided; context is the leader. */

@@ -6,7 +6,7 @@
 #include "util/util_min_max.h"
 #include "util/util_time.h"
 
-#define N_LOOKS         5  /* 1 + 2 + 4 + 8 = 15 steps after the first: a distance in all */
+#define N_LOOKS         5  /* 1 + 2 + 4 + 8 = 15 steps after the first: one distance */
 #define STEPS           16 /* of a distance */
 #define LONGEST_STEP_NS CLV_NS_PER_MS
 #define SHORTEST_NS     (100 * CLV_NS_PER_US) /* distances; below, the thread would never sleep */
@@ -17,7 +17,7 @@ void clv_pap_polling_init(clv_pap_polling_t *polling)
     *polling = (clv_pap_polling_t){.look_ns = INT64_MAX};
 }
 
-/* It lay there for long before the look: what was expected is no use. */
+/* The records were there long before the look, so the expected time was wrong. */
 static int was_early(const clv_pap_polling_t *polling, int64_t given_ns)
 {
     return polling->look_ns != INT64_MAX && polling->look_ns - given_ns > 4 * polling->step_ns;

@@ -21,16 +21,16 @@
 #include <stdint.h>
 
 typedef struct clv_pap_polling {
-    int64_t last_ns;   /* the newest records came; 0: none yet */
-    int64_t newest_ns; /* distance to those before; 0: unknown, as is the next */
+    int64_t last_ns;   /* when the newest records came; 0: none yet */
+    int64_t newest_ns; /* time between those and the ones before; 0: unknown; the next likewise */
     int64_t previous_ns;
     int64_t look_ns; /* the next look; INT64_MAX: ranks ring */
     int64_t step_ns; /* from that look to the one after */
-    int32_t n_looks; /* after the next */
+    int32_t n_looks; /* left after the next */
 } clv_pap_polling_t;
 
 void clv_pap_polling_init(clv_pap_polling_t *polling);
-/* The node's last rank gave its record at given_ns, and it was found. */
+/* The node's last record was given at given_ns and has been found. */
 void clv_pap_polling_found(clv_pap_polling_t *polling, int64_t given_ns);
 /* A look that was due found nothing. */
 void clv_pap_polling_missed(clv_pap_polling_t *polling, int64_t now_ns);

@@ -15,7 +15,7 @@
 #include "util/util_log.h"
 #include "util/util_time.h"
 
-#define CLOSE_NS CLV_NS_PER_S /* how long close waits for leaders that others still need */
+#define CLOSE_NS CLV_NS_PER_S /* how long close waits for leaders that other nodes need */
 
 /* ---- the thread's round ------------------------------------------------------------------- */
 
@@ -37,7 +37,7 @@ static int64_t work(void *context, int64_t now_ns, int rung)
 
 static const clv_net_thread_ops_t thread_ops = {work};
 
-/* ---- whom connections are for ------------------------------------------------------------- */
+/* ---- which leader a connection is for ----------------------------------------------------- */
 
 static clv_pap_leader_t *find_leader(const clv_pap_t *pap, const unsigned char *group_id,
                                      uint32_t node, const unsigned char **key_p,
@@ -109,7 +109,7 @@ static int are_options_valid(const clv_pap_options_t *options)
            (options->interface == NULL || strlen(options->interface) < CLV_PAP_INTERFACE_BYTES);
 }
 
-/* No interface is needed by a job on one node: only a name that does not exist is an error here. */
+/* A job on one node needs no interface; only a named one that does not exist is an error here. */
 static clv_status_t find_addresses(clv_pap_t *pap)
 {
     clv_status_t status = clv_net_interface_list(pap->options.interface, &pap->server.addresses,
@@ -158,7 +158,7 @@ static int has_leaders(clv_pap_t *pap)
     return has;
 }
 
-/* Leaders that have been left go by themselves once nobody needs them. */
+/* Leaders whose rank has left end by themselves when no other node needs them. */
 static void wait_for_leaders(clv_pap_t *pap)
 {
     const struct timespec pause = {0, 200000};
@@ -191,7 +191,7 @@ void clv_pap_pretend_node(clv_pap_t *pap, uint32_t node)
 
 /* ---- bells -------------------------------------------------------------------------------- */
 
-/* Read and write: with a reader of our own, a dead owner never means SIGPIPE. */
+/* Opened for reading and writing: we are a reader, too, so a dead owner never causes SIGPIPE. */
 static clv_status_t open_bell(uint32_t pid, uint32_t fd, clv_pap_bell_t *bell)
 {
     char path[64];

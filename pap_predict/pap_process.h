@@ -18,7 +18,7 @@
 
 typedef struct clv_pap_leader clv_pap_leader_t; /* pap_leader.h */
 
-/* The way to wake the thread of another process, shared by all groups led by it. */
+/* Wakes the thread of another process; shared by all groups that it leads. */
 typedef struct clv_pap_bell {
     struct clv_pap_bell *next;
     int fd;
@@ -33,19 +33,19 @@ typedef enum clv_pap_counter {
         CLV_PAP_N_COUNTERS
 } clv_pap_counter_t;
 
-#define CLV_PAP_INTERFACE_BYTES 64 /* an IPv6 address/bits is shorter */
+#define CLV_PAP_INTERFACE_BYTES 64 /* longer than an IPv6 address/bits */
 
 struct clv_pap {
-    _Alignas(CLV_LINE_BYTES) _Atomic int64_t counters[CLV_PAP_N_COUNTERS]; /* each call's first */
+    _Alignas(CLV_LINE_BYTES) _Atomic int64_t counters[CLV_PAP_N_COUNTERS]; /* used by each call */
     clv_pap_options_t options;
     char interface[CLV_PAP_INTERFACE_BYTES];
     uint32_t pretend_node; /* tests: see clv_pap_pretend_node */
     clv_net_thread_t *thread;
     clv_pap_leader_t *leaders;
-    int32_t n_placed_for; /* ranks beside which the thread has found its place */
+    int32_t n_placed_for; /* largest number of ranks that the thread was placed beside */
     clv_net_server_t server;
     clv_pap_bell_t *bells;           /* of other processes' threads */
-    _Atomic int32_t n_troubled;      /* leaders that have to do with the relay */
+    _Atomic int32_t n_troubled;      /* leaders that use the relay, or may */
     _Atomic int64_t longest_wait_ns; /* of a call for its forecast */
 };
 
@@ -54,10 +54,10 @@ static inline void clv_pap_count(clv_pap_t *pap, clv_pap_counter_t counter, int6
     (void) atomic_fetch_add_explicit(&pap->counters[counter], more, memory_order_relaxed);
 }
 
-/* Tests: ranks with different numbers behave as if on different nodes. Before group_create. */
+/* For tests: ranks with different numbers act as on different nodes. Before group_create. */
 void clv_pap_pretend_node(clv_pap_t *pap, uint32_t node);
 
-/* Opens descriptor fd of process pid, which must be a pipe. Under the lock, both. */
+/* Opens descriptor fd of process pid, which must be a pipe. Both under the lock. */
 clv_status_t clv_pap_bell_acquire(clv_pap_t *pap, uint32_t pid, uint32_t fd,
                                   clv_pap_bell_t **bell_p) CLV_MUST_CHECK;
 void clv_pap_bell_release(clv_pap_t *pap, clv_pap_bell_t *bell); /* NULL is fine */

@@ -47,7 +47,7 @@ static void *memory_of(clv_pap_leader_t *leader, int32_t slot, uint32_t generati
     return memory;
 }
 
-/* One rank's word for all: only where all had ended the call that it is about. */
+/* One rank gives it for all: valid only if all ranks had ended the call that it is about. */
 static const void *key_table_of(const clv_pap_leader_t *leader, const clv_pap_record_set_t *set)
 {
     static const unsigned char none[CLV_PAP_KEY_TABLE_BYTES];
@@ -61,9 +61,8 @@ static size_t make_node_plans(clv_pap_leader_t *leader, const clv_pap_record_set
 {
     const clv_pap_hooks_t *hooks = &leader->hooks;
     void *node_plans = clv_pap_table_node_plans(leader->table, set->slot, forecast->version);
-    /* A forecast behind no valid record set is never shown. It is also the only one whose records
-     * may name different streams (a hint, then the slot was given away), on which nothing may be
-     * built. */
+    /* Without a valid record set the forecast is never shown. Only then may records name different
+     * streams (a hint was given, then the slot was recycled), and nothing may be built on those. */
     if (hooks->make == NULL || forecast->n_record_sets == 0) {
         return 0;
     }
@@ -81,12 +80,12 @@ void clv_pap_publish(void *context, const clv_pap_record_set_t *set)
     clv_pap_leader_t *leader = context;
     clv_pap_forecast_t forecast;
     if (leader->has_left) {
-        return; /* every rank of the node that could ask has the forecasts it needs */
+        return; /* all ranks of this node have the forecasts they need */
     }
     clv_pap_history_feed(leader->histories[set->slot], set, &forecast, leader->predicted_ns);
     const size_t used = make_node_plans(leader, set, &forecast);
     clv_pap_table_publish(leader->table, set->slot, &forecast, used);
-    measure_latency(leader, set); /* deciding is a part of it */
+    measure_latency(leader, set); /* includes the time to decide */
     leader->must_give_up |= forecast.disagree;
     if (has_invalid_record(set)) {
         clv_pap_count(leader->pap, CLV_PAP_COUNT_invalid_record_sets, 1);

@@ -35,7 +35,7 @@ static void set_troubled(clv_pap_leader_t *leader, int is_troubled)
     }
 }
 
-/* ---- who takes it ---------------------------------------------------------------------------- */
+/* ---- which neighbours use it ----------------------------------------------------------------- */
 
 static void take(clv_pap_leader_t *leader, clv_pap_neighbour_t *neighbour, int64_t now_ns)
 {
@@ -57,13 +57,14 @@ static void await(clv_pap_leader_t *leader, clv_pap_neighbour_t *neighbour)
     set_troubled(leader, 1);
 }
 
-/* A parent that has left had told us all that we need, which is more than is left to be asked. */
+/* Whether node 0 may have decided something unheard. Not if the parent is through: it had told us
+ * all that we need before. */
 static int is_in_doubt(const clv_pap_leader_t *leader)
 {
     return clv_pap_agree_is_cut_off(leader->agree) && !leader->neighbours[0].is_through;
 }
 
-/* When a child that is away is listened to. */
+/* From when on a child that is away is listened to over MPI. */
 static int64_t awaited_ns(const clv_pap_leader_t *leader, const clv_pap_neighbour_t *neighbour)
 {
     if (!is_child(leader, neighbour) || neighbour->is_up || neighbour->is_awaited ||
@@ -94,7 +95,7 @@ int64_t clv_pap_relay_watch(clv_pap_leader_t *leader, int64_t now_ns)
 
 /* ---- messages -------------------------------------------------------------------------------- */
 
-/* One that is lost for want of memory is asked for again, as after any silence. */
+/* A message dropped for lack of memory is asked for again, as after any silence. */
 void clv_pap_relay_post(clv_pap_leader_t *leader, int32_t node, const void *bytes, size_t n_bytes)
 {
     clv_pap_parcel_t *parcel = clv_alloc(1, sizeof *parcel + n_bytes);
@@ -136,8 +137,8 @@ void clv_pap_leader_relay(clv_pap_leader_t *leader, const clv_pap_relay_ops_t *o
     }
 }
 
-/* Its first message is that of a child which has given its connection up; an empty one says only
- * that it needs nothing. */
+/* The first message shows that a child has given up its connection. An empty message only says that
+ * the neighbour needs nothing more. */
 void clv_pap_leader_relay_take(clv_pap_leader_t *leader, int32_t rank, const void *bytes,
                                size_t n_bytes)
 {
@@ -164,11 +165,11 @@ void clv_pap_leader_relay_take(clv_pap_leader_t *leader, int32_t rank, const voi
 
 /* ---- the end --------------------------------------------------------------------------------- */
 
-/* Each tells its neighbours that it is through, and stays until their kernels have that and all
- * before it: a child, all that it lacked, so its question comes first. A child that is away may be
- * in doubt, and its rank busy elsewhere: its parent stays until it is back, asks, or says that it
- * is through, which it does over MPI where it misses its parent. One that never was there has given
- * no record, so nothing was decided that it could lack. */
+/* Each node tells its neighbours that it is through, and stays until their kernels have
+ * acknowledged that and all before it. A child first asks for what it lacks, so the parent waits to
+ * hear from it. A child that is away may be in doubt while its rank is busy elsewhere: its parent
+ * stays until it is back, asks, or says that it is through (over MPI, if it has no connection). A
+ * child that never connected has given no record, so it lacks nothing that was decided. */
 static int owes(clv_pap_leader_t *leader, clv_pap_neighbour_t *neighbour)
 {
     if (neighbour->by_relay || clv_pap_agree_is_gone(leader->agree, neighbour->node)) {
@@ -207,7 +208,7 @@ int clv_pap_leader_is_owing(clv_pap_leader_t *leader)
     return is_owing || leader->outbox != NULL;
 }
 
-/* Also one that is back: what it sent over MPI meanwhile may be on its way. */
+/* Also for a neighbour that is back: messages that it sent over MPI may still be under way. */
 int clv_pap_leader_is_apart(clv_pap_leader_t *leader)
 {
     for (int32_t i = 0; i < leader->n_neighbours; i++) {

@@ -14,7 +14,7 @@
 #include "util/util_time.h"
 
 #define CONNECT_NS     (2 * CLV_NS_PER_S)   /* one try at one address, handshake included */
-#define TRY_MIN_NS     (20 * CLV_NS_PER_MS) /* until the kernel there answers, in the first round */
+#define TRY_MIN_NS     (20 * CLV_NS_PER_MS) /* until a kernel answers, in the first round */
 #define RETRY_FIRST_NS (10 * CLV_NS_PER_MS) /* between rounds over the addresses; doubles ... */
 #define RETRY_MAX_NS   (CLV_NS_PER_S)       /* ... up to this */
 #define BEATS          6                    /* while a record waits, in connect_timeout_ns */
@@ -26,7 +26,7 @@ static clv_pap_neighbour_t *parent_of(clv_pap_leader_t *leader)
 
 /* ---- frames out, and the clock --------------------------------------------------------------- */
 
-/* Towards the parent we speak our local time, towards a child the global one, if we know it. */
+/* Frames to the parent carry local time, frames to a child global time, if it is known. */
 static clv_net_stamp_t stamp_for(const clv_pap_leader_t *leader, const clv_pap_neighbour_t *to)
 {
     const int64_t now_ns = clv_local_now_ns();
@@ -51,7 +51,7 @@ static void send_frame(clv_pap_leader_t *leader, clv_pap_neighbour_t *to, clv_ne
     const clv_net_stamp_t stamp = stamp_for(leader, to);
     if (clv_net_channel_send(to->conn->channel, kind, &stamp, payload, payload_bytes) != CLV_OK) {
         to->conn->is_broken =
-            1; /* dropped in the next round: callers are in the middle of things */
+            1; /* dropped in the next round, since callers are in the middle of something */
     }
 }
 
@@ -179,7 +179,7 @@ void clv_pap_leader_conn_lost(clv_pap_leader_t *leader, clv_net_conn_t *conn)
     if (was_up) {
         clv_log(CLV_LOG_DEBUG, "node %d: connection with node %d ended", leader->node,
                 neighbour->node);
-        /* Silent since then: the kernel took a while to find that the way is gone. */
+        /* Silent since the last frame: the kernel needs time to notice a broken path. */
         clv_pap_agree_link_lost(leader->agree, neighbour->heard_ns, neighbour->node);
     }
 }
@@ -193,8 +193,9 @@ void clv_pap_route_close(clv_pap_leader_t *leader, clv_pap_neighbour_t *neighbou
     }
 }
 
-/* A child's side of a handshake is over first. It must not count on a connection of which its
- * parent may never hear: what it gave there would put it in doubt, and nobody would wait for it. */
+/* A child's side of the handshake is complete first. It must not rely on a connection that its
+ * parent may never complete: records sent there would leave it in doubt, and no node would wait for
+ * it. */
 static void join(clv_pap_leader_t *leader, clv_pap_neighbour_t *neighbour)
 {
     neighbour->is_joined = 1;
@@ -202,7 +203,8 @@ static void join(clv_pap_leader_t *leader, clv_pap_neighbour_t *neighbour)
     clv_pap_agree_link_up(leader->agree, clv_local_now_ns(), neighbour->node);
 }
 
-/* The first word of one who has left: nobody is in doubt whom it did not wait for. */
+/* A node that has left says so first: then a neighbour for which it did not wait is not in
+ * doubt. */
 static void tell_at_once(clv_pap_leader_t *leader, clv_pap_neighbour_t *neighbour)
 {
     if (leader->has_left || (leader->is_leaving && neighbour == parent_of(leader))) {
@@ -215,7 +217,7 @@ void clv_pap_leader_conn_up(clv_pap_leader_t *leader, clv_net_conn_t *conn)
     clv_pap_neighbour_t *neighbour = &leader->neighbours[conn->place];
     const int64_t now_ns = clv_local_now_ns();
     if (neighbour->conn != conn) {
-        clv_pap_route_close(leader, neighbour); /* the old one is half open */
+        clv_pap_route_close(leader, neighbour); /* the old connection is half open */
     }
     neighbour->conn = conn;
     neighbour->is_up = 1;
@@ -224,7 +226,7 @@ void clv_pap_leader_conn_up(clv_pap_leader_t *leader, clv_net_conn_t *conn)
     clv_net_channel_set_patience(conn->channel, 2 * leader->pap->options.connect_timeout_ns / 3);
     if (neighbour == parent_of(leader)) {
         leader->route.pause_ns = RETRY_FIRST_NS;
-        clv_pap_clock_connected(&leader->clock, now_ns); /* a ping, to which it answers */
+        clv_pap_clock_connected(&leader->clock, now_ns); /* sends a ping, which is answered */
     } else {
         join(leader, neighbour);
     }
@@ -241,7 +243,7 @@ void clv_pap_route_stale(void *context, int32_t node)
     }
 }
 
-/* The kernel at that address has answered in time; its thread may need a while. */
+/* The kernel at that address has answered in time; the process behind it may need longer. */
 static void grant_handshake(clv_pap_route_t *route, clv_net_conn_t *conn, int64_t now_ns)
 {
     if (now_ns >= conn->deadline_ns && !route->is_answered &&
@@ -320,7 +322,7 @@ clv_status_t clv_pap_leader_frame(clv_pap_leader_t *leader, clv_net_conn_t *conn
         return CLV_OK;
     case CLV_NET_FRAME_DATA:
         if (clv_pap_table_is_pending(leader->table)) {
-            leader->look_ns = 0; /* awake anyway, and others have come as far */
+            leader->look_ns = 0; /* the thread is awake, and others have come as far */
         }
         return clv_pap_agree_message(leader->agree, clv_local_now_ns(), from->node, payload,
                                      payload_bytes);
@@ -349,8 +351,8 @@ void clv_pap_route_connect(clv_pap_leader_t *leader, int64_t now_ns)
     }
 }
 
-/* Where the parent would be sought in the round of this score. An address that we have as well is
- * its only on the same host; elsewhere it is one of those that every host has (a bridge). */
+/* Whether the round of this score tries the parent's address. An address that this host has, too,
+ * reaches the parent only on the same host; elsewhere it is one that many hosts have (a bridge). */
 static int is_sought(const clv_net_server_t *server, const clv_net_address_t *one, int score,
                      int is_same_host)
 {
@@ -358,8 +360,8 @@ static int is_sought(const clv_net_server_t *server, const clv_net_address_t *on
            (is_same_host || !clv_net_interface_is_own(server->addresses, server->n_addresses, one));
 }
 
-/* The parent's addresses, those in a network of ours first. With many, a round over all of them
- * must not take longer than the connection is waited for. */
+/* Lists the parent's addresses, those in a network of ours first. A round over all of them must fit
+ * into the time that the connection is waited for. */
 static clv_status_t plan_route(clv_pap_leader_t *leader, const clv_pap_endpoint_t *own,
                                const clv_pap_endpoint_t *parent)
 {

@@ -47,27 +47,29 @@ const char *clv_pap_lost_text(int reason);
 typedef struct clv_pap_agree clv_pap_agree_t;
 
 typedef struct clv_pap_agree_options {
-    const clv_pap_layout_t *layout; /* must outlive the machine */
+    const clv_pap_layout_t *layout; /* must outlive the agreement */
     int32_t node;                   /* this one */
     int64_t lost_ns;                /* a link down this long while a record set is due is lost */
     int64_t retry_ns;               /* unanswered this long: ask again, then doubling; see stale */
-    int64_t abandon_ns;             /* cut off in the window this long: go on without, loudly */
+    int64_t abandon_ns;             /* cut off and unsure this long: go on without, log an error */
 } clv_pap_agree_options_t;
 
 typedef struct clv_pap_agree_ops {
-    /* To a tree neighbour whose link is up. The bytes are only valid during the call. Delivery in
-     * order or link_lost; what was sent on a lost link may or may not have arrived. */
+    /* Sends to a tree neighbour whose link is up. The bytes are valid only during the call. They
+     * are delivered in order, or link_lost is called; a message sent on a lost link may have
+     * arrived or not. */
     void (*send)(void *context, int32_t node, const void *message, size_t n_bytes);
     /* The next record set of a slot, in sequence order without gaps, exactly once. The records are
-     * only valid during the call. */
+     * valid only during the call. */
     void (*publish)(void *context, const clv_pap_record_set_t *set);
-    /* Of a slot, record sets first .. end - 1 will never be: the next one after those published. */
+    /* Record sets first .. end - 1 of the slot never come; first is the next after those
+     * published. */
     void (*voided)(void *context, int32_t slot, int64_t first, int64_t end);
-    /* Slot l has n_versions[l] record sets and will never have another. Once; with the reason
-     * BROKEN also after another reason, the numbers being the same. */
+    /* Slot l has n_versions[l] record sets and never gets another. Called once, and again with the
+     * reason BROKEN after another reason; the numbers are then the same. */
     void (*lost)(void *context, clv_pap_lost_reason_t reason, const int64_t *n_versions);
-    /* The link looks up but nobody answers (half-open): close it and connect again. The machine
-     * has counted it as lost already. May be NULL. */
+    /* The link looks up but the neighbour does not answer (half-open): close it and connect again.
+     * It already counts as lost here. May be NULL. */
     void (*stale)(void *context, int32_t node);
 } clv_pap_agree_ops_t;
 
@@ -77,55 +79,55 @@ clv_status_t clv_pap_agree_create(const clv_pap_agree_options_t *options,
                                   clv_pap_agree_t **agree_p) CLV_MUST_CHECK;
 void clv_pap_agree_free(clv_pap_agree_t *agree);
 
-/* A record of a rank of this node; the records of one rank and slot come with sequence 0, 1, ...
- * CLV_INVALID: out of order or range, or not a rank of this node; nothing happened. */
+/* Adds a record of a rank of this node. The records of a rank and slot have sequences 0, 1, ...
+ * CLV_INVALID: wrong order or range, or not a rank of this node; nothing has changed. */
 clv_status_t clv_pap_agree_local_record(clv_pap_agree_t *agree, int64_t now_ns, int32_t rank,
                                         int32_t slot, uint32_t generation, int64_t sequence,
                                         const clv_pap_record_t *record) CLV_MUST_CHECK;
 
-/* One whole message from a neighbour whose link is up. CLV_PROTOCOL: it can not come from a correct
- * neighbour; the machine is unchanged, the caller closes that connection (and tells link_lost). */
+/* Takes a whole message from a neighbour whose link is up. CLV_PROTOCOL: no correct neighbour sends
+ * it; the state is unchanged, and the caller closes that connection (and calls link_lost). */
 clv_status_t clv_pap_agree_message(clv_pap_agree_t *agree, int64_t now_ns, int32_t from_node,
                                    const void *bytes, size_t n_bytes) CLV_MUST_CHECK;
 
-/* A new authenticated connection with a neighbour (a replaced one is lost first), or its end.
- * Numbers that are no neighbours are ignored. */
+/* A new authenticated connection with a neighbour (call link_lost for a replaced one first), or its
+ * end. Other nodes than neighbours are ignored. */
 void clv_pap_agree_link_up(clv_pap_agree_t *agree, int64_t now_ns, int32_t node);
 void clv_pap_agree_link_lost(clv_pap_agree_t *agree, int64_t now_ns, int32_t node);
 
-/* Time passes: call at the deadline or later, any number of times. INT64_MAX: nothing is due. */
+/* Call at the deadline or later, any number of times. A deadline of INT64_MAX: nothing is due. */
 void clv_pap_agree_tick(clv_pap_agree_t *agree, int64_t now_ns);
 int64_t clv_pap_agree_deadline(const clv_pap_agree_t *agree);
 
-/* Since when a record here waits for its set; INT64_MAX: none does. */
+/* Since when a record of this node waits for its set; INT64_MAX: none waits. */
 int64_t clv_pap_agree_due_ns(const clv_pap_agree_t *agree);
-/* The link to the parent was down for too long, and only a new one can tell what node 0 decided. */
+/* The link to the parent was down too long, and only a new link can tell what node 0 decided. */
 int clv_pap_agree_is_cut_off(const clv_pap_agree_t *agree);
-/* This neighbour has said that it needs nothing more. */
+/* Whether this neighbour has said that it needs nothing more. */
 int clv_pap_agree_is_gone(clv_pap_agree_t *agree, int32_t node);
-/* It is up and has been heard: a child has been sent all that it lacked. */
+/* Whether its link is up and was heard; a child has then been sent all that it lacked. */
 int clv_pap_agree_is_heard(clv_pap_agree_t *agree, int32_t node);
 
-/* The parent's ranks have ended all calls, and it has told what they had: no record is sent to it
- * from now on, since nothing that this node needs can come of one. */
+/* The parent's ranks have ended all calls, and it has sent what they had. No more records go to it,
+ * since nothing that this node needs can come of them. */
 void clv_pap_agree_parent_is_through(clv_pap_agree_t *agree);
 
-/* Asks node 0 to end predictions for the whole group. For the reason BROKEN also where they have
+/* Asks node 0 to end predictions for the whole group; with the reason BROKEN even after they
  * ended. */
 void clv_pap_agree_give_up(clv_pap_agree_t *agree, int64_t now_ns, clv_pap_lost_reason_t reason);
 
-/* A rank of this node waits too long for a record set of a slot: asks node 0 to decide that it
- * never comes. Once decided, whichever way, asking changes nothing. What is asked may be lost with
- * a connection: who still waits asks again. */
+/* A rank of this node has waited too long for a record set: asks node 0 to declare it void. Without
+ * effect once the set is decided. The request may be lost with a connection, so a rank that still
+ * waits must repeat it. */
 void clv_pap_agree_ask_void(clv_pap_agree_t *agree, int64_t now_ns, int32_t slot, int64_t sequence);
 
-/* All ranks of this node have freed the group. The subtree says so upward once every node of it
- * has; until then this node still passes on what the nodes below it need. The caller may close
- * once may_close says so, or when it no longer wants to wait. */
+/* All ranks of this node have freed the group. A subtree says so upward once all its nodes have;
+ * until then this node still passes on what the nodes below it need. The caller may close when
+ * may_close is true, or when it does not want to wait any longer. */
 void clv_pap_agree_bye(clv_pap_agree_t *agree, int64_t now_ns);
 int clv_pap_agree_may_close(const clv_pap_agree_t *agree);
 
-/* Record sets of a slot decided, as far as known here, with those that never come. */
+/* Decided record sets of a slot, as far as known here, void ones included. */
 int64_t clv_pap_agree_n_versions(const clv_pap_agree_t *agree, int32_t slot);
 
 #endif

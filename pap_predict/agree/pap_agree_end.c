@@ -5,7 +5,7 @@
  */
 #include "pap_predict/agree/pap_agree_parts.h"
 
-/* There is one end; but that a call is broken all ranks have to hear, even after it. */
+/* Predictions end once. But all ranks must hear that a call is broken, even after that end. */
 static int is_news(int reason, int known)
 {
     return known == 0 || (reason == CLV_PAP_LOST_BROKEN && known != CLV_PAP_LOST_BROKEN);
@@ -44,10 +44,10 @@ void clv_pap_agree_give_up(clv_pap_agree_t *agree, int64_t now_ns, clv_pap_lost_
     }
 }
 
-/* Cut off from node 0 for too long. Nothing goes up from now on, so node 0 can decide nothing that
- * was not sent already; if nothing was, the end is certain here at once. A link that has just come
- * up, and has not been heard, asks for the end of the others' part; a later one does when it comes.
- */
+/* This node was cut off from node 0 for too long. It sends no more records up, so node 0 can decide
+ * only from those already sent. If none of them is undecided, the end is certain here at once. A
+ * link that has just come up, and has not been heard, asks for the end of predictions now; a later
+ * link asks when it comes up. */
 void clv_pap_agree_leave(clv_pap_agree_t *agree, int64_t now_ns)
 {
     agree->left = 1;

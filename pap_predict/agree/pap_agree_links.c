@@ -29,7 +29,7 @@ void clv_pap_agree_link_up(clv_pap_agree_t *agree, int64_t now_ns, int32_t node)
     }
 }
 
-/* A link that came up without a word does not make its silence any shorter. */
+/* A link that came up and was not heard does not count as an end of the silence. */
 void clv_pap_agree_link_lost(clv_pap_agree_t *agree, int64_t now_ns, int32_t node)
 {
     clv_pap_link_t *link = clv_pap_agree_find_link(agree, node);
@@ -53,7 +53,7 @@ void clv_pap_agree_parent_is_through(clv_pap_agree_t *agree)
 
 /* ---- time ------------------------------------------------------------------------------------ */
 
-/* When a silent link counts as lost: only while a record here waits for its set. */
+/* When a silent link counts as lost; never while no record here waits for its set. */
 static int64_t link_deadline(const clv_pap_agree_t *agree, const clv_pap_link_t *link)
 {
     if (agree->lost || agree->due_since_ns == INT64_MAX || (link->up && link->heard)) {
@@ -75,7 +75,8 @@ static int64_t children_deadline(const clv_pap_agree_t *agree, clv_pap_lost_reas
     return first_ns;
 }
 
-/* First leave, then, if node 0 may have decided something unheard, go on alone much later. */
+/* First leave. If node 0 may then have decided something that this node has not heard, go on alone,
+ * much later. */
 static int64_t parent_deadline(const clv_pap_agree_t *agree)
 {
     int64_t leave_ns =
@@ -93,7 +94,8 @@ int64_t clv_pap_agree_deadline(const clv_pap_agree_t *agree)
     return clv_smaller(first_ns, agree->retry_at_ns);
 }
 
-/* Two questions in a row without a word back: the connection is dead whatever it says. */
+/* After two questions in a row without an answer the connection counts as dead, even if it looks
+ * up. */
 static void retry(clv_pap_agree_t *agree, int64_t now_ns)
 {
     agree->retry_at_ns = INT64_MAX;

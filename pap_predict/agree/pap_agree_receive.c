@@ -19,7 +19,7 @@ static clv_status_t take_up(clv_pap_agree_t *agree, int64_t now_ns, const clv_pa
         return CLV_PROTOCOL;
     }
     if (agree->lost || message->sequence < slot->decided) {
-        return CLV_OK; /* sent again, answered already */
+        return CLV_OK; /* a repetition, answered before */
     }
     clv_pap_held_set_t *held =
         clv_pap_agree_hold(agree, now_ns, slot, message->sequence, message->generation);
@@ -54,11 +54,11 @@ static clv_status_t take_down(clv_pap_agree_t *agree, int64_t now_ns,
         return CLV_OK;
     }
     if (message->sequence > slot->decided) {
-        return CLV_PROTOCOL; /* void ones in between would have been told */
+        return CLV_PROTOCOL; /* it would have announced void ones in between */
     }
     clv_pap_held_set_t *held = clv_pap_agree_find_held(slot, message->sequence);
     if (held == NULL || held->n_missing != 0) {
-        return CLV_PROTOCOL; /* node 0 can not have decided without this subtree */
+        return CLV_PROTOCOL; /* node 0 cannot have decided without this subtree */
     }
     if (held->generation > message->generation) {
         clv_pap_agree_give_up(agree, now_ns, CLV_PAP_LOST_DISAGREE);
@@ -81,7 +81,7 @@ static clv_status_t take_void(clv_pap_agree_t *agree, int64_t now_ns,
     return CLV_OK;
 }
 
-/* Who waits for a record set had all those before it, and had them from here. */
+/* A child that waits for a record set has received all sets before it from here. */
 static clv_status_t take_ask(clv_pap_agree_t *agree, int64_t now_ns,
                              const clv_pap_message_t *message)
 {
@@ -92,8 +92,8 @@ static clv_status_t take_ask(clv_pap_agree_t *agree, int64_t now_ns,
     return CLV_OK;
 }
 
-/* A child never has more than we; of what it lacks, all but the two next are void, so both of these
- * are still kept if they are not. */
+/* Checks counts from a child, which never has more sets than this node. All sets that it lacks are
+ * void, except for at most the next two, and those two are still kept here. */
 static int plausible_counts(const clv_pap_agree_t *agree, const clv_pap_message_t *message)
 {
     for (int32_t i = 0; i < CLV_PAP_MAX_STREAMS; i++) {
@@ -141,7 +141,7 @@ static clv_status_t from_parent(clv_pap_agree_t *agree, int64_t now_ns,
 {
     switch (message->kind) {
     case CLV_PAP_WIRE_HELLO:
-        return CLV_OK; /* nothing was missing; that it answers is the news */
+        return CLV_OK; /* nothing was missing; the answer is the news */
     case CLV_PAP_WIRE_DOWN:
         return take_down(agree, now_ns, message);
     case CLV_PAP_WIRE_VOID:
@@ -160,7 +160,7 @@ static clv_status_t from_child(clv_pap_agree_t *agree, int64_t now_ns, clv_pap_l
         return take_hello(agree, child, message);
     }
     if (!child->heard) {
-        return CLV_PROTOCOL; /* what it has is not known yet, so nothing could be passed down */
+        return CLV_PROTOCOL; /* what it has is unknown, so nothing was passed down to it */
     }
     switch (message->kind) {
     case CLV_PAP_WIRE_UP:
@@ -201,7 +201,7 @@ clv_status_t clv_pap_agree_message(clv_pap_agree_t *agree, int64_t now_ns, int32
         link->heard = 1;
     }
     if (!clv_pap_agree_is_answer_due(agree)) {
-        agree->retry_at_ns = INT64_MAX; /* an idle group wakes nobody */
+        agree->retry_at_ns = INT64_MAX; /* an idle group causes no wake-ups */
     }
     return status;
 }

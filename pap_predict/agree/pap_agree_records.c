@@ -30,7 +30,7 @@ static void was_decided(clv_pap_agree_t *agree, int64_t now_ns)
     }
 }
 
-/* Into the place of the older one that was kept, whose memory is for records to come. */
+/* Moves the set to the kept ones. The oldest kept set gives its memory to future records. */
 static void keep(clv_pap_slot_t *slot, clv_pap_held_set_t *held)
 {
     clv_pap_held_set_t *kept = &slot->kept[slot->n_kept++ % CLV_PAP_AGREE_KEPT];
@@ -84,7 +84,8 @@ static void decide_complete(clv_pap_agree_t *agree, int64_t now_ns, int32_t slot
     }
 }
 
-/* Only the next one to decide can be asked for: who waits for it had all before. */
+/* Only the next set to be decided can be asked for: a rank that waits for it has all earlier
+ * ones. */
 void clv_pap_agree_ask_void(clv_pap_agree_t *agree, int64_t now_ns, int32_t slot_index,
                             int64_t sequence)
 {
@@ -113,9 +114,10 @@ void clv_pap_agree_subtree_complete(clv_pap_agree_t *agree, int64_t now_ns, int3
     decide_complete(agree, now_ns, slot_index);
 }
 
-/* Records of one sequence name one generation, but for this: a rank announced a call by a hint and
- * the slot was recycled before that call came. Its record then stands in the younger generation's
- * record set, marked invalid so that nobody predicts from it. Anything else is a disagreement. */
+/* Records of one sequence have the same generation, with one exception: a rank announced a call by
+ * a hint, and the slot was recycled before that call came. Its record is then in the record set of
+ * the younger generation, marked invalid so that no rank predicts from it. Any other difference is
+ * a disagreement. */
 int clv_pap_agree_make_stale(clv_pap_record_t *record)
 {
     if ((record->flags & CLV_PAP_RECORD_ANNOUNCED) == 0) {
@@ -136,7 +138,7 @@ static int raise_generation(clv_pap_agree_t *agree, clv_pap_held_set_t *held, ui
     return 1;
 }
 
-/* The set for an open sequence. NULL: ranks do not agree on their calls. */
+/* The set for an open sequence; NULL: ranks disagree on their calls. */
 clv_pap_held_set_t *clv_pap_agree_hold(clv_pap_agree_t *agree, int64_t now_ns, clv_pap_slot_t *slot,
                                        int64_t sequence, uint32_t generation)
 {
@@ -182,7 +184,7 @@ clv_status_t clv_pap_agree_local_record(clv_pap_agree_t *agree, int64_t now_ns, 
     }
     clv_pap_slot_t *slot = &agree->slot[slot_index];
     if (agree->lost || (sequence >= 0 && sequence < slot->decided)) {
-        return CLV_OK; /* decided without it: void */
+        return CLV_OK; /* decided without it, as void */
     }
     int32_t position = agree->options.layout->position_of[rank];
     clv_pap_held_set_t *held = NULL;

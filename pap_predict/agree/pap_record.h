@@ -14,7 +14,7 @@
 #include "pap_predict/agree/pap_stream.h"
 #include "pap_predict/agree/pap_table.h"
 
-/* For version given->sequence + 1. Non-zero: it was the node's last for that version, see
+/* Gives a record for version given->sequence + 1. Non-zero: wake the leader, see
  * clv_pap_table_give. */
 int clv_pap_record_give(clv_pap_table_t *table, int32_t local_rank, int32_t n_local,
                         const clv_pap_local_record_t *given, const clv_pap_stream_key_t *key);

@@ -66,7 +66,7 @@ int64_t clv_pap_record_set_last_reported(const clv_pap_record_set_t *set)
     return last_ns;
 }
 
-/* What is only noted as told ahead was given at the arrival. */
+/* A hint that was only noted did not give the record: that was given at the arrival. */
 int64_t clv_pap_record_set_last_given(const clv_pap_record_set_t *set)
 {
     int64_t last_ns = INT64_MIN;

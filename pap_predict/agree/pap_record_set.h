@@ -19,13 +19,13 @@
 #include "pap_predict/pap_predict.h"
 
 #define CLV_PAP_MAX_RANKS    (1 << 20)
-#define CLV_PAP_MAX_TIME_NS  (INT64_C(1) << 60) /* 36 years either side of the clock's origin */
+#define CLV_PAP_MAX_TIME_NS  (INT64_C(1) << 60) /* 36 years before and after the clock's origin */
 #define CLV_PAP_MAX_SEQUENCE (INT64_C(1) << 48)
 
 #define CLV_PAP_RECORD_INVALID   1u  /* do not predict from this call: the clock is not ready */
 #define CLV_PAP_RECORD_ANNOUNCED 2u  /* arrival_ns was announced by a hint before the call */
 #define CLV_PAP_RECORD_PREVIOUS  4u  /* the previous_... fields are known */
-#define CLV_PAP_RECORD_OPEN      8u  /* they are not: that call had not ended on this rank */
+#define CLV_PAP_RECORD_OPEN      8u  /* they are not: on this rank the call had not ended */
 #define CLV_PAP_RECORD_FLAGS     15u /* all of them */
 
 typedef struct clv_pap_record {
@@ -43,8 +43,8 @@ typedef struct clv_pap_record {
 /* K, see docs/design/protocol.md. */
 #define CLV_PAP_MAX_SAMPLE_EVERY 1024
 
-/* The distance to the next sample where a record set never comes: further than before, since
- * somebody waits who is that far ahead. */
+/* The distance to the next sample after a void record set: doubled, because a rank that waited was
+ * that far ahead. */
 static inline int32_t clv_pap_sample_every_void(int32_t now_every)
 {
     return now_every < CLV_PAP_MAX_SAMPLE_EVERY / 2 ? 2 * now_every : CLV_PAP_MAX_SAMPLE_EVERY;
@@ -58,24 +58,24 @@ typedef struct clv_pap_record_set {
     const clv_pap_record_t *records; /* by rank */
 } clv_pap_record_set_t;
 
-/* What is wrong with a record as a short text, NULL when it is in range. */
+/* A text that says what is wrong with a record; NULL: it is in range. */
 const char *clv_pap_record_problem(const clv_pap_record_t *record);
 
-/* The flags that some, and that all of its records have. */
+/* The flags that some record has, and those that all records have. */
 uint32_t clv_pap_record_set_any_flags(const clv_pap_record_set_t *set);
 uint32_t clv_pap_record_set_common_flags(const clv_pap_record_set_t *set);
 
-/* The largest exchange latency that a record tells. */
+/* The largest exchange latency in a record. */
 uint32_t clv_pap_record_set_latency(const clv_pap_record_set_t *set);
 
-/* The last of all announcements; of arrivals where nothing was announced. */
+/* The time of the last announcement; for a rank without one, its arrival. */
 int64_t clv_pap_record_set_last_reported(const clv_pap_record_set_t *set);
 
-/* When the last record was given, for measuring how long a record set took from there to here. */
+/* When the last record was given; the exchange's latency is measured from here. */
 int64_t clv_pap_record_set_last_given(const clv_pap_record_set_t *set);
 
-/* The latency to put in the next records: the newest one, or half the older one if that is
- * larger: one lucky exchange shortens the sampling distance little, a slow one is soon forgotten.
+/* The latency for the next records: the newest one, or half the old one if that is larger. So one
+ * fast exchange shortens the sampling distance little, and a slow one is soon forgotten.
  * Saturates. */
 uint32_t clv_pap_latency_update(uint32_t old_ns, int64_t newest_ns);
 

@@ -43,8 +43,8 @@ static CLV_HOT int32_t find_slot(const clv_pap_streams_t *streams, const clv_pap
     return -1;
 }
 
-/* Unused slots first, then the one whose last call is longest ago: a rule on call numbers of the
- * communicator, so equal on all ranks. */
+/* The first unused slot, else the one whose last call is longest ago. The rule uses only call
+ * numbers of the communicator, so all ranks choose the same slot. */
 static int32_t oldest_slot(const clv_pap_streams_t *streams)
 {
     int32_t oldest = 0;
@@ -59,9 +59,9 @@ static int32_t oldest_slot(const clv_pap_streams_t *streams)
     return oldest;
 }
 
-/* The slot's sequence goes on, and who still uses a forecast of it. A stream that pushed another
- * one out is sampled from its second call on only, so that a program with more streams than slots
- * pays nothing for the useless ones. */
+/* The new stream inherits the slot's sequence and the holders of its forecasts. A stream that
+ * replaced another one is sampled only from its second call on, so a program with more streams than
+ * slots pays nothing for streams that never repeat. */
 static void take_slot(clv_pap_stream_t *stream, const clv_pap_stream_key_t *key)
 {
     const clv_pap_stream_t before = *stream;
@@ -69,7 +69,7 @@ static void take_slot(clv_pap_stream_t *stream, const clv_pap_stream_key_t *key)
                                  .in_use = 1,
                                  .fresh = 1,
                                  .generation = before.generation + before.in_use,
-                                 .given = before.given, /* by a hint: counts for this one */
+                                 .given = before.given, /* by a hint; counts for the new one */
                                  .next_sample = before.in_use,
                                  .every = 1,
                                  .reported_call = -1,
@@ -93,7 +93,7 @@ static int32_t slot_of(clv_pap_streams_t *streams, const clv_pap_stream_key_t *k
 
 /* ---- calls ---------------------------------------------------------------------------------- */
 
-/* follows: whatever was before this call was over when it arrived. */
+/* follows: the call before had ended when this call arrived. */
 static void fill_given(const clv_pap_stream_t *stream, int32_t slot, int64_t arrival_ns,
                        uint32_t flags, int follows, clv_pap_local_record_t *given)
 {
@@ -121,7 +121,7 @@ static uint32_t saturate_u32(int64_t number)
     return number < 0 ? 0 : number > (int64_t) UINT32_MAX ? UINT32_MAX : (uint32_t) number;
 }
 
-/* Of a hint that was only noted. */
+/* How long ago a hint was noted for this call; 0: there was none. */
 static uint32_t noted_lead(const clv_pap_stream_t *stream, int64_t arrival_ns)
 {
     if (stream->reported_call != stream->calls) {
@@ -135,8 +135,8 @@ static int gives_record(const clv_pap_stream_t *stream)
     return stream->calls == stream->next_sample;
 }
 
-/* With record `sequence` of all ranks comes a forecast in place of an older one: nobody may use
- * that. */
+/* The record set of `sequence` produces a forecast that overwrites an older one: no open call may
+ * still use that. */
 static int may_give(const clv_pap_stream_t *stream)
 {
     return stream->n_holders[(stream->sequence + 1) & 1] == 0;
@@ -161,7 +161,8 @@ static void pass_turn(clv_pap_streams_t *streams, clv_pap_call_t *call)
     streams->turn++;
 }
 
-/* `late`: it came in after it began, so what was open then may be over by now. */
+/* late: the call entered after it began, so calls that were open at its arrival may have ended
+ * since. */
 static CLV_HOT int come_in(clv_pap_streams_t *streams, clv_pap_call_t *call, int late,
                            clv_pap_local_record_t *given)
 {
@@ -179,7 +180,7 @@ static CLV_HOT int come_in(clv_pap_streams_t *streams, clv_pap_call_t *call, int
                                                before it */
         stream->sequence++;
         stream->given = 0;
-        stream->next_sample = INT64_MAX; /* until the forecast says */
+        stream->next_sample = INT64_MAX; /* set when the forecast is there */
     }
     call->stream = slot;
     call->sampled = sampled;
@@ -212,7 +213,7 @@ CLV_COLD int clv_pap_streams_enter(clv_pap_streams_t *streams, clv_pap_call_t *c
     return call->stream < 0 && has_turn(streams, call) ? come_in(streams, call, 1, given) : 0;
 }
 
-/* Nobody waits for a turn, and the stream used last has not heard of its next call. */
+/* No call waits for its turn, and the stream used last has no hint for its next call yet. */
 int clv_pap_streams_can_hear(const clv_pap_streams_t *streams, int64_t *begun_ns)
 {
     if (streams->last_slot < 0 || streams->turn != streams->calls) {
@@ -223,7 +224,7 @@ int clv_pap_streams_can_hear(const clv_pap_streams_t *streams, int64_t *begun_ns
     return gives_record(stream) && !stream->given && stream->reported_call != stream->calls;
 }
 
-/* A hint further off than the longest spread predicted is not one. */
+/* A hint further ahead than the longest predictable spread is ignored. */
 clv_pap_heard_t clv_pap_streams_hint(clv_pap_streams_t *streams, int64_t local_ns,
                                      int64_t ns_from_now, clv_pap_local_record_t *given)
 {
@@ -245,7 +246,7 @@ clv_pap_heard_t clv_pap_streams_hint(clv_pap_streams_t *streams, int64_t local_n
     return CLV_PAP_HEARD_GIVEN;
 }
 
-/* Of one call, to be summed over all: they end in any order. */
+/* The hash of one call. Calls end in any order, so their hashes are summed. */
 static uint32_t hash_of(const clv_pap_call_t *call, int32_t choice)
 {
     uint64_t hash = clv_fnv1a64_u32(CLV_FNV1A64_BASIS, (uint32_t) call->number);
@@ -265,7 +266,7 @@ CLV_HOT void clv_pap_streams_end(clv_pap_streams_t *streams, clv_pap_call_t *cal
                                  int64_t local_ns)
 {
     if (call->stream < 0) {
-        return; /* never answered: the caller gave up, and so must all */
+        return; /* never answered: the caller gave up, so all ranks must */
     }
     clv_pap_stream_t *stream = &streams->slot[call->stream];
     if (call->is_open) {
@@ -303,7 +304,7 @@ static CLV_HOT clv_status_t find_forecast(const clv_pap_store_ops_t *store, void
     return forecast != NULL ? CLV_OK : no_forecast(store, context, slot, version);
 }
 
-/* Waits for a version that may be void: CLV_OK and *forecast_p NULL then. */
+/* Waits for a version. CLV_OK with *forecast_p NULL: it is void. */
 static CLV_HOT clv_status_t await_forecast(clv_pap_call_t *call, int64_t version,
                                            const clv_pap_store_ops_t *store, void *context,
                                            const clv_pap_forecast_t **forecast_p)
@@ -337,7 +338,8 @@ static CLV_COLD clv_status_t first_forecast(clv_pap_stream_t *stream, clv_pap_ca
     return CLV_NONE;
 }
 
-/* A forecast of the stream before (a hint was given for it, the call never came) says nothing. */
+/* A forecast made for the slot's previous stream (a hint was given, its call never came) is
+ * ignored. */
 static int32_t sample_every(const clv_pap_stream_t *stream, const clv_pap_forecast_t *forecast)
 {
     if (forecast == NULL) {
@@ -346,8 +348,8 @@ static int32_t sample_every(const clv_pap_stream_t *stream, const clv_pap_foreca
     return forecast->generation == stream->generation ? forecast->sample_every : 1;
 }
 
-/* The answer of a sampled call that has its turn: waits, learns when to sample next, and goes one
- * forecast further when all ranks announced their arrivals. */
+/* Answers a sampled call that has its turn: waits, learns when to sample next, and takes the
+ * following forecast if all ranks announced their arrivals. */
 static clv_status_t sampled_forecast(clv_pap_stream_t *stream, clv_pap_call_t *call,
                                      const clv_pap_store_ops_t *store, void *context)
 {
@@ -362,7 +364,8 @@ static clv_status_t sampled_forecast(clv_pap_stream_t *stream, clv_pap_call_t *c
     if (status == CLV_AGAIN) {
         return status;
     }
-    /* What never comes, for whatever reason, is the same to all; who cannot know asks on. */
+    /* A version that never comes, for whatever reason, is the same for all; after CLV_LOST the call
+     * asks on. */
     stream->version = status == CLV_NONE || (status == CLV_OK && forecast == NULL) ? 0 : version;
     if (status != CLV_OK) {
         return status;
@@ -373,8 +376,8 @@ static clv_status_t sampled_forecast(clv_pap_stream_t *stream, clv_pap_call_t *c
     return CLV_OK;
 }
 
-/* The turn passes with any answer: where there will be no forecast, none of the stream's calls
- * after this one is sampled, and each is told the same. */
+/* Any answer passes the turn. If there will be no forecast, no later call of the stream is sampled,
+ * and all get the same answer. */
 static CLV_HOT clv_status_t take_answer(clv_pap_streams_t *streams, clv_pap_call_t *call,
                                         const clv_pap_store_ops_t *store, void *context)
 {

@@ -18,12 +18,12 @@
 #define TABLE_MAGIC UINT64_C(0x31656c6261747663) /* "cvtable1" */
 #define LINE        CLV_LINE_BYTES
 #define MAX_BYTES   ((size_t) 1 << 40) /* of address space; far above any real group */
-#define CLOCK_WORDS 6                  /* the model's five, and whether there is one */
+#define CLOCK_WORDS 6                  /* five of the model, and whether it is set */
 
-/* No end yet; all nodes know the same end; this node had to guess. */
+/* No end yet; an end that all nodes know; an end that this node had to guess. */
 enum { END_NONE, END_CERTAIN, END_UNSURE };
 
-/* The first pages; every part that another process writes has its own cache line. */
+/* The first pages. Every part that another process writes has a cache line of its own. */
 typedef struct table_head {
     uint64_t magic;
     uint64_t token;
@@ -34,7 +34,7 @@ typedef struct table_head {
     _Alignas(LINE) _Atomic uint32_t clock_sequence;
     _Atomic uint64_t clock_words[CLOCK_WORDS];
     _Alignas(LINE) _Atomic uint32_t pending; /* bit per half */
-    _Atomic uint32_t bell;                   /* 1: pulled since the thread last looked */
+    _Atomic uint32_t bell;                   /* 1: rung since the thread last looked */
     _Atomic uint32_t expected;               /* bit per slot */
     _Alignas(LINE) _Atomic int64_t decided[CLV_PAP_MAX_STREAMS];
     _Alignas(LINE) _Atomic int64_t asked[CLV_PAP_MAX_STREAMS];
@@ -42,13 +42,13 @@ typedef struct table_head {
         _Alignas(LINE) _Atomic uint64_t given; /* version << 20 | how many */
         _Alignas(LINE) _Atomic int64_t version;
         uint64_t node_plans_used;
-        clv_pap_forecast_t forecast; /* its pointer means nothing here */
+        clv_pap_forecast_t forecast; /* its pointer is not valid here */
     } halves[CLV_PAP_HALVES];
 } table_head_t;
 
 _Static_assert(sizeof(((table_head_t *) 0)->halves[0]) == 3 * LINE, "a forecast is two lines");
 
-/* A local record's line, of words that any process may read at any time: opaque here. */
+/* The line of a local record, in words that any process may read at any time. Opaque here. */
 typedef struct table_record {
     _Alignas(LINE) _Atomic int64_t version;
     _Atomic uint64_t words[CLV_PAP_RECORD_WORDS];
@@ -61,15 +61,15 @@ _Static_assert(sizeof(table_record_t) == LINE, "a record is a line, and ranks do
 
 struct clv_pap_table {
     table_head_t *head;
-    table_record_t *records; /* [slot][local rank][side]: a slot's lie together, in few pages */
+    table_record_t *records; /* [slot][local rank][side]: those of a slot together, in few pages */
     clv_pap_table_shape_t shape;
     unsigned char *key_tables; /* [half] */
     unsigned char *forecasts;  /* [half]: predicted_ns, then the node plans */
     size_t node_plans_offset;  /* in a half of forecasts */
     size_t half_bytes;
     unsigned char *shares;                                     /* [local rank] */
-    size_t records_at, key_tables_at, forecasts_at, shares_at; /* in the memory ... */
-    size_t n_bytes;                                            /* ... of so many */
+    size_t records_at, key_tables_at, forecasts_at, shares_at; /* offsets in the memory ... */
+    size_t n_bytes;                                            /* ... of this size */
 };
 
 static size_t round_up(size_t n_bytes)
@@ -77,7 +77,7 @@ static size_t round_up(size_t n_bytes)
     return (n_bytes + LINE - 1) / LINE * LINE;
 }
 
-/* Where the parts lie; 0 bytes if they do not fit. */
+/* Computes the offsets of the parts; 0 bytes if they do not fit. */
 static clv_pap_table_t layout(const clv_pap_table_shape_t *shape)
 {
     clv_pap_table_t table = {0};
@@ -114,7 +114,7 @@ size_t clv_pap_table_bytes(const clv_pap_table_shape_t *shape)
     return layout(shape).n_bytes;
 }
 
-/* errno tells; the user reads it once, whatever the number of groups. */
+/* errno says why. The user is told once, whatever the number of groups. */
 static clv_status_t refuse(size_t n_bytes)
 {
     static atomic_flag has_reported = ATOMIC_FLAG_INIT;
@@ -128,7 +128,7 @@ static clv_status_t refuse(size_t n_bytes)
     return CLV_NO_MEMORY;
 }
 
-/* A limit of files' sizes is one of this memory's, too. */
+/* The limit on file sizes applies to this memory, too. */
 static int set_size(int fd, size_t n_bytes)
 {
     clv_limit_guard_t guard;
@@ -138,7 +138,7 @@ static int set_size(int fd, size_t n_bytes)
     return result;
 }
 
-/* Sealed, so that a mapping can never lose its memory and raise SIGBUS. */
+/* Sealed: a mapping can then never lose its memory and raise SIGBUS. */
 static int new_memory(size_t n_bytes)
 {
     int fd = memfd_create("clv", MFD_CLOEXEC | MFD_ALLOW_SEALING);
@@ -197,7 +197,7 @@ clv_status_t clv_pap_table_create(const clv_pap_table_shape_t *shape, uint64_t t
     return CLV_OK;
 }
 
-/* Whether the kernel promises no more memory than it has (vm.overcommit_memory 2). */
+/* Whether the kernel refuses overcommit (vm.overcommit_memory 2). */
 static int is_strict(void)
 {
     char mode = '0';
@@ -273,7 +273,7 @@ static unsigned char *node_plans_of(const clv_pap_table_t *table, int32_t half)
     return table->forecasts + (size_t) half * table->half_bytes + table->node_plans_offset;
 }
 
-/* Counts one record of version; returns how many there are now, 0 if a newer one has the half. */
+/* Counts one record of version. Returns the count so far; 0 if a newer version has the half. */
 static uint64_t count_one(_Atomic uint64_t *given, uint64_t version)
 {
     uint64_t seen = atomic_load_explicit(given, memory_order_relaxed), next;
@@ -282,7 +282,7 @@ static uint64_t count_one(_Atomic uint64_t *given, uint64_t version)
             return 0;
         }
         next = seen >> COUNT_BITS == version ? seen + 1 : version << COUNT_BITS | 1;
-        /* acq_rel: the one who counts last has every other rank's words, and hands them on. */
+        /* acq_rel: the last rank to count has the words of all others, and hands them on. */
     } while (!atomic_compare_exchange_weak_explicit(given, &seen, next, memory_order_acq_rel,
                                                     memory_order_relaxed));
     return next & COUNT_MASK;
@@ -294,7 +294,7 @@ static unsigned char *key_table_of(const clv_pap_table_t *table, int32_t half)
     return n_bytes == 0 ? NULL : table->key_tables + (size_t) half * round_up(n_bytes);
 }
 
-/* With one key the choice, and where its steps are. */
+/* With one key: the choice, and the place of its steps. */
 static void fetch_node_plans(const clv_pap_table_t *table, int32_t half)
 {
     const unsigned char *node_plans = node_plans_of(table, half);
@@ -302,7 +302,7 @@ static void fetch_node_plans(const clv_pap_table_t *table, int32_t half)
     clv_fetch_to_read(node_plans + LINE);
 }
 
-/* Most are one line long. */
+/* Most key tables are one line long. */
 static void fetch_key_table(const clv_pap_table_t *table, int32_t half)
 {
     const unsigned char *key_table = key_table_of(table, half);
@@ -348,8 +348,8 @@ CLV_HOT int clv_pap_table_give(clv_pap_table_t *table, int32_t local_rank, int32
     return (atomic_load(&table->head->expected) >> slot & 1) == 0;
 }
 
-/* Plain bytes: the count of the record that follows hands them on, and the next key table of this
- * half is written only after the forecast that this one went into. */
+/* Not atomic: the count of the record that follows publishes it, and the next key table of this
+ * half is written only after the forecast that used this one. */
 CLV_HOT void clv_pap_table_set_keys(clv_pap_table_t *table, int32_t slot, int64_t version,
                                     const void *key_table, size_t n_bytes)
 {
@@ -432,7 +432,7 @@ void clv_pap_table_publish(clv_pap_table_t *table, int32_t slot, const clv_pap_f
            (size_t) forecast->n_ranks * sizeof(int64_t));
     table->head->halves[half].forecast = *forecast;
     table->head->halves[half].node_plans_used = node_plans_used;
-    /* release: who reads this version has the forecast and its node plans. */
+    /* release: a rank that sees this version sees the forecast and its node plans. */
     atomic_store_explicit(&table->head->halves[half].version, forecast->version,
                           memory_order_release);
     clv_pap_table_set_decided(table, slot, forecast->version);
@@ -443,7 +443,7 @@ void clv_pap_table_set_decided(clv_pap_table_t *table, int32_t slot, int64_t ver
     atomic_store_explicit(&table->head->decided[slot], version, memory_order_release);
 }
 
-/* In this order: a version that is there was there before it was decided. */
+/* The order matters: a version that exists was published before it was decided. */
 CLV_COLD int clv_pap_table_is_void(const clv_pap_table_t *table, int32_t slot, int64_t version)
 {
     return atomic_load_explicit(&table->head->decided[slot], memory_order_acquire) >= version &&
@@ -480,7 +480,7 @@ void clv_pap_table_set_end(clv_pap_table_t *table, const int64_t n_versions[CLV_
                            int is_unsure)
 {
     memcpy(table->head->n_versions, n_versions, sizeof table->head->n_versions);
-    /* release: who sees the end sees the numbers, and every forecast published before. */
+    /* release: a rank that sees the end sees the numbers and all earlier forecasts. */
     atomic_store_explicit(&table->head->end, is_unsure ? END_UNSURE : END_CERTAIN,
                           memory_order_release);
 }
@@ -490,7 +490,7 @@ int clv_pap_table_is_unsure(const clv_pap_table_t *table)
     return atomic_load_explicit(&table->head->end, memory_order_acquire) == END_UNSURE;
 }
 
-/* seq_cst: set before the bell is pulled, looked at after it was answered. */
+/* seq_cst: set before the bell is rung, read after it was answered. */
 void clv_pap_table_set_broken(clv_pap_table_t *table)
 {
     atomic_store(&table->head->broken, 1);
@@ -514,7 +514,7 @@ unsigned char *clv_pap_table_shares(const clv_pap_table_t *table, size_t *share_
     return table->shares;
 }
 
-/* ---- the clock: one writer, a seqlock of atomic words (no data race, so TSan is content) ---- */
+/* ---- the clock: one writer, a seqlock of atomic words (no data race, also for TSan) ---------- */
 
 static void model_to_words(const clv_cs_model_t *model, uint64_t words[CLOCK_WORDS])
 {

@@ -38,28 +38,28 @@
 
 typedef struct clv_pap_table clv_pap_table_t;
 
-/* What the memory is made for, alike in every process of the node. In bytes, rounded up to cache
- * lines: 32 halves of (64 + 8) n_ranks + node_plans_bytes + key_table_bytes, and n_ranks shares. */
+/* The sizes of the memory, equal in every process of the node. In bytes, rounded up to cache lines:
+ * 32 halves of (64 + 8) n_ranks + node_plans_bytes + key_table_bytes, and n_ranks shares. */
 typedef struct clv_pap_table_shape {
-    int32_t n_ranks;         /* local ones, at most */
+    int32_t n_ranks;         /* of this node, at most */
     size_t node_plans_bytes; /* of one forecast */
     size_t key_table_bytes;  /* at most CLV_PAP_KEY_TABLE_BYTES */
     size_t share_bytes;      /* of a rank's share */
 } clv_pap_table_shape_t;
 
-/* Creates the memory for a group. The caller closes *fd_p when every other rank has opened it
- * (close-on-exec). CLV_LIMIT: the sizes do not fit; CLV_NO_MEMORY: refused, by a limit of this
- * process for instance; why is told once in the log. */
+/* Creates the memory for a group. The caller closes *fd_p (close-on-exec) when every other rank has
+ * opened it. CLV_LIMIT: the sizes do not fit. CLV_NO_MEMORY: refused, for instance by a limit of
+ * this process; the log says why, once. */
 clv_status_t clv_pap_table_create(const clv_pap_table_shape_t *shape, uint64_t token,
                                   clv_pap_table_t **table_p, int *fd_p) CLV_MUST_CHECK;
 
-/* Takes all pages now where a missing one would be a SIGBUS at its first touch: on a kernel that
- * promises no more memory than it has. Elsewhere pages come as they are touched, and most never
- * are. always: there, too. CLV_NO_MEMORY. */
+/* Allocates all pages now if the kernel does not overcommit, where a missing page would be a SIGBUS
+ * at its first touch. Otherwise pages are allocated as they are touched, and most never are.
+ * always: allocates in any case. CLV_NO_MEMORY. */
 clv_status_t clv_pap_table_reserve(const clv_pap_table_t *table, int fd, int always) CLV_MUST_CHECK;
 
-/* Opens the memory that process pid made under descriptor fd. CLV_PROTOCOL: it is not a table of
- * that shape and token; CLV_NO_MEMORY: no address space; CLV_SYSTEM: not allowed, or gone. */
+/* Opens the memory that process pid created under descriptor fd. CLV_PROTOCOL: it is not a table of
+ * that shape and token. CLV_NO_MEMORY: no address space. CLV_SYSTEM: not allowed, or gone. */
 clv_status_t clv_pap_table_open(const clv_pap_table_shape_t *shape, uint64_t token, uint32_t pid,
                                 uint32_t fd, clv_pap_table_t **table_p) CLV_MUST_CHECK;
 void clv_pap_table_close(clv_pap_table_t *table);               /* NULL is fine */
@@ -72,78 +72,78 @@ static inline int32_t clv_pap_half(int32_t slot, int64_t version)
 
 /* ---- ranks -> leader ---------------------------------------------------------------------- */
 
-/* Gives local rank's record for version (>= 1) of slot. The last of n_local makes the half
- * pending; non-zero: that was this one, and the leader's thread does not look there by itself. */
+/* Gives the local rank's record for version (>= 1) of slot. The last of n_local ranks marks the
+ * half as pending. Non-zero: that was this one, and the leader's thread does not look there by
+ * itself. */
 int clv_pap_table_give(clv_pap_table_t *table, int32_t local_rank, int32_t n_local, int32_t slot,
                        int64_t version, const uint64_t record[CLV_PAP_RECORD_WORDS]);
 
-/* The first local rank's key table, n_bytes of it (NULL: zeros throughout), before it gives its
- * record of that version; and what
- * its leader finds there once it has taken that record. NULL: the shape has none. */
+/* Sets the key table for a version, n_bytes of it (NULL: all zeros). The first local rank calls it
+ * before it gives its record of that version; its leader reads the table after it has taken that
+ * record. keys: NULL if the shape has no key table. */
 void clv_pap_table_set_keys(clv_pap_table_t *table, int32_t slot, int64_t version,
                             const void *key_table, size_t n_bytes);
 const void *clv_pap_table_keys(const clv_pap_table_t *table, int32_t slot, int64_t version);
 
-/* Asks for the cache lines that giving that record will write, and those of the forecast before it.
- */
+/* Prefetches the lines that giving that record will write, and those of the forecast before it. */
 void clv_pap_table_fetch(const clv_pap_table_t *table, int32_t local_rank, int32_t slot,
                          int64_t version);
 
-/* pull: non-zero, the caller must wake the leader's thread; else somebody has done so since it last
- * looked. answer: the thread looks now; returns the pending halves as bits and clears them. */
+/* pull: non-zero: the caller must wake the leader's thread; 0: another rank has done so since it
+ * last looked. answer: the thread looks now; returns the pending halves as bits and clears them. */
 int clv_pap_table_pull_bell(clv_pap_table_t *table);
 uint32_t clv_pap_table_answer(clv_pap_table_t *table);
-int clv_pap_table_is_pending(const clv_pap_table_t *table); /* some half is */
+int clv_pap_table_is_pending(const clv_pap_table_t *table); /* whether any half is */
 
-/* The thread looks by itself where slots has a bit. Once a bit is gone ranks ring again, but the
- * caller must look once more: one may have given before it could see that. */
+/* slots: bits of the slots at which the thread looks by itself. When a bit is cleared ranks ring
+ * again, but the caller must look once more: a rank may have given before it could see that. */
 void clv_pap_table_expect(clv_pap_table_t *table, uint32_t slots);
 
-/* The version whose records last began to arrive in half, and how many there are. */
+/* The newest version with records in half, and the number of its records. */
 int64_t clv_pap_table_given(const clv_pap_table_t *table, int32_t half, int32_t *n_given_p);
-/* CLV_NONE: it is not the record of that version. */
+/* CLV_NONE: the record is of another version. */
 clv_status_t clv_pap_table_take(const clv_pap_table_t *table, int32_t local_rank, int32_t slot,
                                 int64_t version,
                                 uint64_t record[CLV_PAP_RECORD_WORDS]) CLV_MUST_CHECK;
 
 /* ---- leader -> ranks ---------------------------------------------------------------------- */
 
-/* The leader's thread prepares a version's node plans (zeroed where it was used before), fills it,
- * and publishes it with the forecast: whoever sees the version sees all of it. */
+/* The leader's thread gets the memory of a version's node plans (zeroed where used before), fills
+ * it, and publishes it with the forecast. A rank that sees the version sees all of it. */
 void *clv_pap_table_node_plans(clv_pap_table_t *table, int32_t slot, int64_t version);
 void clv_pap_table_publish(clv_pap_table_t *table, int32_t slot, const clv_pap_forecast_t *forecast,
                            size_t node_plans_used);
 
-/* All versions up to this one are there, or never will be. */
+/* All versions up to this one are published or void. */
 void clv_pap_table_set_decided(clv_pap_table_t *table, int32_t slot, int64_t version);
-/* That version was decided and never will be there. */
+/* Whether the version is void. */
 int clv_pap_table_is_void(const clv_pap_table_t *table, int32_t slot, int64_t version);
 
-/* A rank waits too long for a version; the newest that one did, 0: none. */
+/* ask: a rank has waited too long for a version. asked: the newest such version; 0: none. */
 void clv_pap_table_ask(clv_pap_table_t *table, int32_t slot, int64_t version);
 int64_t clv_pap_table_asked(const clv_pap_table_t *table, int32_t slot);
 
-/* CLV_AGAIN: that version is not there. The pointers stay valid as the header says. */
+/* CLV_AGAIN: the version is not there. How long the pointers stay valid: see the top. */
 clv_status_t clv_pap_table_forecast(const clv_pap_table_t *table, int32_t slot, int64_t version,
                                     clv_pap_forecast_t *forecast_p, const void **node_plans_p,
                                     size_t *node_plans_bytes_p) CLV_MUST_CHECK;
 
-/* No more forecasts: slot l has n_versions[l], all published before. Once. is_unsure: other nodes
- * may have one more. */
+/* No more forecasts: slot l has n_versions[l], all published before. Called once. is_unsure: other
+ * nodes may have one more. */
 void clv_pap_table_set_end(clv_pap_table_t *table, const int64_t n_versions[CLV_PAP_MAX_STREAMS],
                            int is_unsure);
 int clv_pap_table_is_unsure(const clv_pap_table_t *table);
-/* By a rank or the leader: a call has failed somewhere, for good. */
+/* Set by a rank or the leader: a call has failed somewhere, for good. */
 void clv_pap_table_set_broken(clv_pap_table_t *table);
 int clv_pap_table_is_broken(const clv_pap_table_t *table);
 int64_t clv_pap_table_n_versions(const clv_pap_table_t *table,
                                  int32_t slot); /* INT64_MAX: no end */
 
-/* The shares of the local ranks, one after the other, each share_bytes rounded up to cache lines
- * long; opaque here. */
+/* The shares of the local ranks in a row, each share_bytes rounded up to cache lines; opaque
+ * here. */
 unsigned char *clv_pap_table_shares(const clv_pap_table_t *table, size_t *share_bytes_p);
 
-/* The node's clock (NULL, CLV_AGAIN: not ready), for whoever asks for the global time. */
+/* The node's clock, for ranks that ask for global time. NULL, CLV_AGAIN: not ready. */
 void clv_pap_table_set_clock(clv_pap_table_t *table, const clv_cs_model_t *model);
 clv_status_t clv_pap_table_clock(const clv_pap_table_t *table,
                                  clv_cs_model_t *model_p) CLV_MUST_CHECK;

@@ -62,8 +62,8 @@ static int valid_nodes(const int32_t *node_of_rank, int32_t n_ranks, int32_t n_n
     return 1;
 }
 
-/* A counting sort: sizes, their running sum, then each rank to the next place of its node. On
- * return first[] is shifted back to the beginnings. */
+/* A counting sort: count the ranks per node, sum up, then put each rank into its node's next
+ * position. In the end first[] is shifted back to the beginnings. */
 static int sort_by_node(const int32_t *node_of_rank, clv_pap_layout_t *layout)
 {
     int32_t *first = layout->first;

@@ -37,8 +37,8 @@ typedef struct clv_pap_layout {
     int32_t *position_of; /* rank -> position */
 } clv_pap_layout_t;
 
-/* node_of_rank: n_ranks numbers in 0 .. n_nodes - 1, every node at least once. CLV_INVALID
- * otherwise, CLV_NO_MEMORY; the layout is written on success only. */
+/* node_of_rank: n_ranks numbers in 0 .. n_nodes - 1, each node at least once; otherwise
+ * CLV_INVALID. CLV_NO_MEMORY. The layout is written only on success. */
 clv_status_t clv_pap_layout_init(const int32_t *node_of_rank, int32_t n_ranks, int32_t n_nodes,
                                  clv_pap_layout_t *layout) CLV_MUST_CHECK;
 void clv_pap_layout_clear(clv_pap_layout_t *layout);

@@ -194,7 +194,7 @@ static int valid_slot(const clv_pap_message_t *message)
            in_sequence_range(message->sequence);
 }
 
-/* One row per kind: the size of an item, and what must hold beyond the header's own arithmetic. */
+/* One row per kind: the size of an item, and conditions beyond the header's arithmetic. */
 static int valid_message(const clv_pap_message_t *message, int32_t n_ranks)
 {
     switch (message->kind) {

@@ -47,25 +47,25 @@ typedef struct clv_pap_message {
     int32_t n_items;
     uint32_t generation;
     int64_t sequence;
-    const unsigned char *items; /* inside the decoded bytes */
+    const unsigned char *items; /* points into the decoded bytes */
 } clv_pap_message_t;
 
-/* The longest message of a group; a receiver needs no larger buffer and refuses longer ones. */
+/* The longest message of a group; a receiver needs no larger buffer and refuses longer messages. */
 size_t clv_pap_wire_max_bytes(int32_t n_ranks);
 
-/* For framing: the total length a message announces in its first 4 bytes. CLV_AGAIN: fewer than 4
- * bytes so far; CLV_PROTOCOL: below a header or above max_bytes. */
+/* For framing: the total length, from the first 4 bytes of a message. CLV_AGAIN: fewer than 4 bytes
+ * so far. CLV_PROTOCOL: shorter than a header or longer than max_bytes. */
 clv_status_t clv_pap_wire_length(const void *bytes, size_t n_bytes, size_t max_bytes,
                                  size_t *total_p) CLV_MUST_CHECK;
 
-/* One whole message. CLV_PROTOCOL when anything is malformed. */
+/* Decodes one whole message. CLV_PROTOCOL if anything is malformed. */
 clv_status_t clv_pap_wire_decode(const void *bytes, size_t n_bytes, int32_t n_ranks,
                                  clv_pap_message_t *message) CLV_MUST_CHECK;
 void clv_pap_wire_get_record(const clv_pap_message_t *message, int32_t index,
                              clv_pap_record_t *record);
 int64_t clv_pap_wire_get_count(const clv_pap_message_t *message, int32_t slot);
 
-/* Encoders return the bytes written; out must hold clv_pap_wire_max_bytes. */
+/* Encoders return the bytes written; out must have room for clv_pap_wire_max_bytes. */
 size_t clv_pap_wire_put_records(void *out, clv_pap_wire_kind_t kind, int32_t slot,
                                 uint32_t generation, int64_t sequence,
                                 const clv_pap_record_t *records, int32_t n_records);

@@ -14,7 +14,7 @@ static int can_tell(const clv_pap_work_t *work)
     return work->done >= REPORTED_FROM * work->total && work->done > work->from;
 }
 
-/* Written so that not-a-number is none of it. */
+/* Written so that NaN is not sound. */
 static int is_sound(const clv_pap_work_t *work, double done, double total)
 {
     return done >= work->done && done <= total && total > 0 && total == work->total;

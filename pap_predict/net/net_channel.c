@@ -27,8 +27,8 @@
 #define PROOF_BYTES     CLV_NET_MAC_BYTES
 #define HEADER_BYTES    48 /* payload bytes, kind, has_global, 4 times, tag */
 #define TAG_AT          40
-#define MAX_READS       8  /* per io call, so that one busy peer does not hold up the others */
-#define QUEUE_FRAMES    40 /* both record sets of 16 slots again, and pings, on a reconnect */
+#define MAX_READS       8  /* per io call, so that one busy peer does not delay the others */
+#define QUEUE_FRAMES    40 /* two record sets of 16 slots again, and pings, after a reconnect */
 #define QUEUE_MIN_BYTES 4096
 
 typedef enum channel_state {
@@ -44,7 +44,7 @@ typedef struct queue {
     size_t capacity, first, end; /* waiting: first .. end */
 } queue_t;
 
-/* In memory that no core file has. */
+/* In memory that core files leave out. */
 typedef struct channel_keys {
     unsigned char group[CLV_NET_KEY_BYTES];
     unsigned char send[CLV_NET_SIPHASH_BYTES], recv[CLV_NET_SIPHASH_BYTES];
@@ -103,8 +103,8 @@ static clv_status_t fill_nonce(unsigned char nonce[NONCE_BYTES])
 
 /* ---- sockets ------------------------------------------------------------------------------ */
 
-/* Small messages leave at once; a host that went away silently is noticed by the kernel, while a
- * stopped process (whose kernel still answers) is only slow. */
+/* Small messages leave at once. The kernel notices a host that silently went away; a stopped
+ * process, whose kernel still answers, only counts as slow. */
 static void set_socket_options(int fd)
 {
     static const struct {
@@ -179,7 +179,7 @@ void clv_net_channel_close(clv_net_channel_t *channel)
     if (channel == NULL) {
         return;
     }
-    /* A forked child may hold a copy of the descriptor; the connection ends nevertheless. */
+    /* The connection ends even if a forked child holds a copy of the descriptor. */
     (void) shutdown(channel->fd, SHUT_RDWR);
     (void) close(channel->fd);
     if (channel->in != channel->hello) {
@@ -246,7 +246,7 @@ static size_t queue_bound(const clv_net_channel_t *channel)
     return QUEUE_MIN_BYTES + QUEUE_FRAMES * (HEADER_BYTES + channel->max_payload);
 }
 
-/* Room for n_bytes at the end of the queue, or NULL. */
+/* Makes room for n_bytes at the end of the queue; NULL: there is none. */
 static unsigned char *queue_room(queue_t *queue, size_t n_bytes, size_t bound)
 {
     const size_t waiting = queue->end - queue->first;
@@ -452,7 +452,7 @@ static clv_status_t take_proof(clv_net_channel_t *channel, const clv_net_channel
 static clv_status_t take_handshake(clv_net_channel_t *channel, const clv_net_channel_ops_t *ops,
                                    void *context)
 {
-    channel->in_used = 0; /* each of the three is taken as a whole */
+    channel->in_used = 0; /* each handshake message is taken as a whole */
     switch (channel->state) {
     case WAIT_HELLO:
         return take_hello(channel, ops, context);
@@ -476,7 +476,7 @@ static void get_stamp(const unsigned char *header, clv_net_stamp_t *stamp)
     stamp->error_ns = (int64_t) clv_get_u64(header + 32);
 }
 
-/* The bytes of the frame at the front of the input. CLV_AGAIN: not all of it is here yet. */
+/* The length of the frame at the front of the input. CLV_AGAIN: it is not complete yet. */
 static clv_status_t whole_frame(const clv_net_channel_t *channel, const unsigned char *at,
                                 size_t n_bytes, size_t *frame_bytes_p)
 {
@@ -525,7 +525,7 @@ static clv_status_t take_frames(clv_net_channel_t *channel, const clv_net_channe
     return status == CLV_AGAIN ? CLV_OK : status;
 }
 
-/* One read, and what became whole by it. CLV_AGAIN: there was nothing to read. */
+/* One read, and the frames that it completes. CLV_AGAIN: there was nothing to read. */
 static clv_status_t read_some(clv_net_channel_t *channel, const clv_net_channel_ops_t *ops,
                               void *context)
 {
@@ -558,7 +558,7 @@ clv_status_t clv_net_channel_io(clv_net_channel_t *channel, const clv_net_channe
             return connected;
         }
     }
-    /* What cannot be sent any more says nothing of what has come before that. */
+    /* A failed send does not invalidate what was received before: read it first. */
     const clv_status_t sent = flush(channel);
     clv_status_t status = CLV_OK;
     for (int i = 0; status == CLV_OK && (i < MAX_READS || sent != CLV_OK); i++) {

@@ -3,13 +3,13 @@
  */
 #include "pap_predict/net/net_cores.h"
 
-/* How near an object is to the leader: the depth of what holds both; deeper is nearer. */
+/* How near an object is to the leader: the depth of their common ancestor; deeper is nearer. */
 static int nearness(hwloc_topology_t topology, hwloc_obj_t object, hwloc_obj_t home)
 {
     return home == NULL ? 0 : hwloc_get_common_ancestor_obj(topology, object, home)->depth;
 }
 
-/* Adds the object's processors to the best so far, or begins anew with them where they are
+/* Adds the object's processors to the nearest ones so far; replaces those if the object is
  * nearer. */
 static void consider(int nearness_now, hwloc_const_cpuset_t free_now, int *nearest_p,
                      hwloc_cpuset_t chosen)
@@ -23,7 +23,7 @@ static void consider(int nearness_now, hwloc_const_cpuset_t free_now, int *neare
     }
 }
 
-/* All objects of a type that no rank touches. */
+/* The nearest objects of a type that no rank uses. */
 static void choose_among(hwloc_topology_t topology, hwloc_obj_type_t type,
                          hwloc_const_cpuset_t allowed, hwloc_const_cpuset_t taken, hwloc_obj_t home,
                          hwloc_cpuset_t chosen)

@@ -67,7 +67,7 @@ static uint8_t count_ones(const clv_net_address_t *mask)
     return (uint8_t) n_bits;
 }
 
-/* Whether the address lies in the network; one of 0 bits is all of its family. */
+/* Whether the address lies in the network; with 0 bits, that is any of the same family. */
 static int is_in_network(const clv_net_address_t *network, const clv_net_address_t *address)
 {
     const int n_whole = network->prefix_bits / 8, n_rest = network->prefix_bits % 8;
@@ -111,7 +111,7 @@ static int is_link_local(const clv_net_address_t *address)
     return address->family == 6 && address->bytes[0] == 0xfe && (address->bytes[1] & 0xc0) == 0x80;
 }
 
-/* One interface's address as ours; 0 if it is not one the channel could use. */
+/* The address of one interface; 0 if the channel cannot use it. */
 static int take_address(const struct ifaddrs *one, clv_net_address_t *address)
 {
     clv_net_address_t mask;
@@ -155,7 +155,7 @@ static int read_network(const char *text, clv_net_address_t *network)
     return 1;
 }
 
-/* What the user named, in the two ways it may be meant; name is NULL if nothing. */
+/* What the user named, in both possible meanings; name is NULL if the user named nothing. */
 typedef struct wanted {
     const char *name;
     int is_network;
@@ -173,7 +173,7 @@ static int is_wanted(const wanted_t *wanted, const struct ifaddrs *one,
            (wanted->is_network && is_in_network(&wanted->network, address));
 }
 
-/* Into addresses, unless that is NULL; how many there are. */
+/* Copies the wanted addresses, unless addresses is NULL; returns their number. */
 static int32_t collect(const struct ifaddrs *all, const wanted_t *wanted,
                        clv_net_address_t *addresses)
 {
@@ -190,7 +190,7 @@ static int32_t collect(const struct ifaddrs *all, const wanted_t *wanted,
     return n_addresses;
 }
 
-/* As many names as a line takes, and three points where there are more. */
+/* As many names as fit into a line; "..." if there are more. */
 static void list_names(const struct ifaddrs *all, char *names, size_t n_bytes)
 {
     size_t used = 0;
@@ -217,7 +217,7 @@ static void log_what_there_is(const struct ifaddrs *all, const char *name)
             name ? " " : "", name ? name : "", names[0] ? names : " none");
 }
 
-/* The wanted ones of all, n of them, more than none. */
+/* The n wanted addresses; n > 0. */
 static clv_status_t make_list(const struct ifaddrs *all, const wanted_t *wanted, int32_t n,
                               clv_net_address_t **addresses_p, int32_t *n_addresses_p)
 {

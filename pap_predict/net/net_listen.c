@@ -23,9 +23,9 @@
 #include "util/util_time.h"
 
 #define HANDSHAKE_NS  (2 * CLV_NS_PER_S)
-#define PATIENCE_NS   (100 * CLV_NS_PER_MS) /* a pending one keeps its place so long at least */
-#define ACCEPT_NS     (4 * CLV_NS_PER_MS)   /* one accept each so often in the long run ... */
-#define ACCEPT_MAX_NS (64 * ACCEPT_NS)      /* ... and so many at once: a parent's children */
+#define PATIENCE_NS   (100 * CLV_NS_PER_MS) /* a pending connection keeps its slot this long */
+#define ACCEPT_NS     (4 * CLV_NS_PER_MS)   /* on average one accept per ACCEPT_NS ... */
+#define ACCEPT_MAX_NS (64 * ACCEPT_NS)      /* ... and at most 64 at once: a parent's children */
 #define BACKLOG       128
 
 /* ---- a connection's events ---------------------------------------------------------------- */
@@ -46,7 +46,8 @@ static void forget_pending(clv_net_conn_t *conn)
     }
 }
 
-/* It has proved that it knows the key; whom it is for may have gone since the hello. */
+/* The peer has proved that it knows the key. The leader that it wants may be gone since the
+ * hello. */
 static int adopt(clv_net_conn_t *conn)
 {
     clv_net_server_t *server = conn->server;
@@ -55,7 +56,7 @@ static int adopt(clv_net_conn_t *conn)
     if (conn->owner == NULL) {
         return -1;
     }
-    server->accept_tokens_ns += ACCEPT_NS; /* only those who prove nothing pay */
+    server->accept_tokens_ns += ACCEPT_NS; /* only connections without a proof use up tokens */
     forget_pending(conn);
     return 0;
 }
@@ -91,7 +92,7 @@ static void count(const clv_net_server_t *server, clv_net_counter_t what, int64_
 
 static void drop(clv_net_conn_t *conn, clv_status_t status)
 {
-    /* A pending one that just goes away again may be one of ours that had to start anew. */
+    /* A pending connection that ends by itself may be one of ours that had to start again. */
     if ((conn->owner == NULL && status != CLV_LOST) || status == CLV_PROTOCOL) {
         count(conn->server, CLV_NET_REJECTED, 1);
         clv_log(CLV_LOG_DEBUG, "connection closed: %s", clv_status_text(status));
@@ -174,7 +175,7 @@ void clv_net_conn_close(clv_net_conn_t *conn)
 
 /* ---- pending connections --------------------------------------------------------------------- */
 
-/* A free place, or that of one who has had time enough and did not use it; -1: none. */
+/* A free slot, or that of a connection that had enough time and did not use it; -1: none. */
 static int pending_place(clv_net_server_t *server, int64_t now_ns)
 {
     int oldest = 0;
@@ -193,7 +194,7 @@ static int pending_place(clv_net_server_t *server, int64_t now_ns)
     return oldest;
 }
 
-/* A connection that came in over an interface we do not use is not let in. */
+/* Refuses connections that came in over an interface we do not use. */
 static int came_to_our_address(const clv_net_server_t *server, int fd)
 {
     struct sockaddr_storage local;
@@ -246,8 +247,8 @@ static void listener_ready(void *owner, uint32_t events)
     }
 }
 
-/* On that port (0: any): IPv6 that also takes IPv4, or IPv4. Ports of a range are taken again while
- * connections of an earlier job on them die away, but never from one who listens. */
+/* Listens on a port (0: any): IPv6 that also takes IPv4, or IPv4. A port of a range may be reused
+ * while connections of an earlier job on it time out, but never while another socket listens. */
 static int listening_socket(int family, uint16_t port, int is_in_range)
 {
     const int off = 0;
@@ -265,7 +266,7 @@ static int listening_socket(int family, uint16_t port, int is_in_range)
     return -1;
 }
 
-/* The first free port of the range, or the kernel's choice; IPv4 where there is no IPv6. */
+/* The first free port of the range, or one chosen by the kernel; IPv4 if there is no IPv6. */
 static int open_listener(const clv_net_server_t *server)
 {
     static const int families[] = {AF_INET6, AF_INET};
@@ -297,7 +298,7 @@ static uint16_t port_of(int fd)
     if (getsockname(fd, (struct sockaddr *) &local, &local_bytes) != 0) {
         return 0;
     }
-    memcpy(&in, &local, sizeof in); /* the port is at the same place in both families */
+    memcpy(&in, &local, sizeof in); /* both families have the port at the same offset */
     return ntohs(in.sin_port);
 }
 

@@ -21,7 +21,7 @@
 void clv_net_hmac(const unsigned char *key, size_t key_bytes, const void *first, size_t first_bytes,
                   const void *second, size_t second_bytes, unsigned char mac[CLV_NET_MAC_BYTES]);
 
-/* Time does not depend on where the bytes differ. Non-zero: equal. */
+/* Constant-time comparison. Non-zero: equal. */
 int clv_net_mac_equal(const unsigned char *a, const unsigned char *b, size_t n_bytes);
 
 /* SipHash-2-4 of header then payload as one message. */

@@ -12,8 +12,8 @@
 
 /* ---- by masks ----------------------------------------------------------------------------- */
 
-/* Takes the processors of every rank away; a rank that cannot be asked may be anywhere. Masks are
- * of fixed size: with more than CPU_SETSIZE processors the kernel refuses them. */
+/* Removes the processors of every rank. A rank that cannot be asked may run anywhere. Masks have a
+ * fixed size: with more than CPU_SETSIZE processors the kernel refuses them. */
 static void remove_ranks(const pid_t *pids, int32_t n_pids, cpu_set_t *free_cpus)
 {
     for (int32_t i = 0; i < n_pids; i++) {
@@ -33,7 +33,7 @@ static void remove_ranks(const pid_t *pids, int32_t n_pids, cpu_set_t *free_cpus
 static int place_by_masks(const pid_t *pids, int32_t n_pids)
 {
     cpu_set_t free_cpus;
-    /* The launcher's own mask is what the user gave the job; a wider one is not ours to take. */
+    /* The launcher's mask is what the user gave to the job; a wider one is not ours to use. */
     if (sched_getaffinity(getppid(), sizeof free_cpus, &free_cpus) != 0) {
         return 0;
     }
@@ -48,7 +48,7 @@ static int place_by_masks(const pid_t *pids, int32_t n_pids)
 
 #if defined(CLV_HAVE_HWLOC)
 
-/* A topology from a file or of words (HWLOC_SYNTHETIC) is not this machine. */
+/* A topology from a file or a string (HWLOC_SYNTHETIC) does not describe this machine. */
 static int load(hwloc_topology_t *topology_p)
 {
     if (!clv_topology_load(topology_p)) {
@@ -61,7 +61,7 @@ static int load(hwloc_topology_t *topology_p)
     return 0;
 }
 
-/* The processors of all threads of all ranks: those of a program's own threads count too. */
+/* The processors of all threads of all ranks, the program's own threads included. */
 static int ask_ranks(hwloc_topology_t topology, const pid_t *pids, int32_t n_pids,
                      hwloc_cpuset_t one, hwloc_cpuset_t taken)
 {
@@ -74,7 +74,8 @@ static int ask_ranks(hwloc_topology_t topology, const pid_t *pids, int32_t n_pid
     return 1;
 }
 
-/* Back to where its rank is: a place found earlier must not count as taken. */
+/* Binds the thread to its rank's processors again: a place found earlier must not count as
+ * taken. */
 static int go_home(hwloc_topology_t topology, pid_t own, hwloc_cpuset_t home)
 {
     return hwloc_get_proc_cpubind(topology, own, home, HWLOC_CPUBIND_THREAD) == 0 &&

@@ -18,16 +18,16 @@
 #include "util/util_time.h"
 
 #define MAX_EVENTS 32
-/* Plans are made on it; small where everything is locked in memory. */
+/* Plans are made on this stack; small, for programs that lock all memory. */
 #define STACK_BYTES ((size_t) 1 << 20)
-#define LEND_NS     CLV_NS_PER_MS /* the longest wait for who is at it */
-#define BELL        UINT64_MAX    /* epoll's datum for the bell */
+#define LEND_NS     CLV_NS_PER_MS /* longest wait for the holder of the lock */
+#define BELL        UINT64_MAX    /* the bell's datum in epoll */
 #define TIMER       (UINT64_MAX - 1)
 
 typedef struct watch {
     int fd; /* -1: free */
     uint32_t events;
-    uint32_t generation; /* so that an event of a closed descriptor is not taken for a new one's */
+    uint32_t generation; /* tells events of a closed descriptor from those of a new one */
     clv_net_ready_t ready;
     void *owner;
 } watch_t;
@@ -42,14 +42,14 @@ struct clv_net_thread {
     int stops;
     int forked; /* this is a copy in a forked child */
     int epoll_fd;
-    int timer_fd; /* epoll's own timeout knows milliseconds only */
+    int timer_fd; /* epoll's own timeout has only milliseconds */
     int64_t armed_ns;
     int bell[2];
     watch_t *watches;
     int32_t n_watches;
-    void (*deferred)(void *context); /* NULL: nothing is */
+    void (*deferred)(void *context); /* NULL: no deferred work */
     void *deferred_context;
-    int is_deferring; /* and the thread is at it, without the lock */
+    int is_deferring; /* the thread runs it now, without the lock */
     pthread_cond_t has_deferred;
 };
 
@@ -84,7 +84,7 @@ static void close_own(const clv_net_thread_t *thread)
     }
 }
 
-/* A connection lives as long as any copy of its descriptor: the child must not keep one. */
+/* A connection lives as long as any copy of its descriptor, so the child must close its copies. */
 static void close_all(clv_net_thread_t *thread)
 {
     for (int32_t i = 0; i < thread->n_watches; i++) {
@@ -95,7 +95,7 @@ static void close_all(clv_net_thread_t *thread)
     close_own(thread);
 }
 
-/* A caller that waits for it lends its priority to the thread that holds it. */
+/* A thread that waits for the mutex lends its priority to the holder. */
 static void make_mutex(pthread_mutex_t *mutex)
 {
     pthread_mutexattr_t attributes;
@@ -106,7 +106,8 @@ static void make_mutex(pthread_mutex_t *mutex)
     (void) pthread_mutexattr_destroy(&attributes);
 }
 
-/* The kernel has the parent's thread for the holder of a mutex that knows its own: a new one. */
+/* To the kernel, the parent's thread still holds the mutex, which stores its owner: make a new
+ * one. */
 static void after_fork_in_child(void)
 {
     for (clv_net_thread_t *one = all_threads; one; one = one->next) {
@@ -154,8 +155,7 @@ static int listen_to(const clv_net_thread_t *thread, int fd, uint64_t which)
     return epoll_ctl(thread->epoll_fd, EPOLL_CTL_ADD, fd, &event) == 0;
 }
 
-/* The bell is a pipe, not an eventfd: only a pipe can be opened by another process through
- * /proc. */
+/* A pipe, not an eventfd: another process can open only a pipe through /proc. */
 static clv_status_t open_own(clv_net_thread_t *thread)
 {
     thread->armed_ns = INT64_MAX;
@@ -242,7 +242,7 @@ int clv_net_thread_is_ours(const clv_net_thread_t *thread)
 
 void clv_net_thread_ring(const clv_net_thread_t *thread)
 {
-    /* A full pipe is rung already. The read end is ours, so there is no SIGPIPE. */
+    /* A full pipe has been rung already. The read end is ours, so there is no SIGPIPE. */
     if (!thread->forked && write(thread->bell[1], "", 1) < 0) {
         return;
     }
@@ -338,7 +338,7 @@ void clv_net_thread_unwatch(clv_net_thread_t *thread, int32_t watch)
 
 /* ---- the loop ----------------------------------------------------------------------------- */
 
-/* Reads the bell empty; non-zero if it was rung. */
+/* Empties the bell; non-zero if it was rung. */
 static int answer_bell(const clv_net_thread_t *thread)
 {
     char bytes[64];
@@ -357,7 +357,7 @@ static int dispatch(clv_net_thread_t *thread, const struct epoll_event *events, 
         if (events[i].data.u64 == BELL) {
             rung = answer_bell(thread);
         } else if (events[i].data.u64 == TIMER) {
-            thread->armed_ns = 0; /* setting it anew empties it */
+            thread->armed_ns = 0; /* setting it again empties it */
         } else if (thread->watches[watch].fd >= 0 && datum(thread, watch) == events[i].data.u64) {
             thread->watches[watch].ready(thread->watches[watch].owner, events[i].events);
         }
@@ -365,7 +365,7 @@ static int dispatch(clv_net_thread_t *thread, const struct epoll_event *events, 
     return rung;
 }
 
-/* Absolute, so that what happens between reading the clock and sleeping costs no time. */
+/* Absolute, so that time between reading the clock and sleeping is not added. */
 static void set_timer(clv_net_thread_t *thread, int64_t deadline_ns)
 {
     struct itimerspec when = {{0, 0}, {0, 0}}; /* zero: off */
@@ -381,8 +381,8 @@ static void set_timer(clv_net_thread_t *thread, int64_t deadline_ns)
     thread->armed_ns = deadline_ns;
 }
 
-/* The thread that holds it may have lost its processor to the caller, or to a thread that only the
- * caller can displace. */
+/* With lends, waits for the lock for up to LEND_NS: its holder may have lost its processor to the
+ * caller, or to a thread that only the caller can displace. */
 static int lock_for_turn(clv_net_thread_t *thread, int lends)
 {
     struct timespec until;
@@ -433,7 +433,7 @@ void clv_net_thread_settle(clv_net_thread_t *thread)
     thread->deferred = NULL;
 }
 
-/* Under the lock, which it gives away meanwhile. */
+/* Under the lock, which it releases meanwhile. */
 static void do_deferred(clv_net_thread_t *thread)
 {
     void (*what)(void *context) = thread->deferred;
@@ -455,7 +455,7 @@ static void *run(void *argument)
     clv_net_thread_t *thread = argument;
     struct epoll_event events[MAX_EVENTS];
     const struct sched_param no_priority = {0};
-    int rung = 1; /* whatever was rung before it ran */
+    int rung = 1; /* it may have been rung before it ran */
     (void) pthread_setschedparam(pthread_self(), SCHED_BATCH, &no_priority);
     clv_net_thread_lock(thread);
     while (!thread->stops) {
@@ -480,7 +480,7 @@ clv_status_t clv_net_thread_start(clv_net_thread_t *thread)
     }
     (void) pthread_attr_init(&attributes);
     (void) pthread_attr_setstacksize(&attributes, STACK_BYTES);
-    /* Blocked before it begins, so that there is no moment in which it could take one. */
+    /* Signals are blocked before the thread starts, so that it can never receive one. */
     (void) sigfillset(&all_signals);
     (void) pthread_sigmask(SIG_SETMASK, &all_signals, &old_signals);
     const int error = pthread_create(&thread->id, &attributes, run, thread);

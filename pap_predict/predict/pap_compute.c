@@ -61,7 +61,7 @@ static int64_t last_arrival(const clv_pap_history_t *history)
     return last_ns;
 }
 
-/* From one call to the next, mean over the ranks; only calls not sampled need it. */
+/* The time from one call to the next, mean over the ranks. Needed only if calls are not sampled. */
 static int64_t mean_cycle(const clv_pap_history_t *history)
 {
     int32_t n_ranks = clv_pap_history_n_ranks(history);
@@ -73,7 +73,8 @@ static int64_t mean_cycle(const clv_pap_history_t *history)
     return sum / n_ranks;
 }
 
-/* n_calls ahead: a released rank drifts by its own cycle each call, a held one goes with all. */
+/* Predicts n_calls ahead: a rank that does not wait drifts by its own cycle in each call; one that
+ * is held up moves with all others. */
 static int64_t predict_rank(const clv_pap_history_t *history, int32_t rank, int64_t last_ns,
                             int64_t cycle_ns)
 {

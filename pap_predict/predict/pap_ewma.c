@@ -5,7 +5,7 @@
  */
 #include "pap_predict/predict/pap_predictors.h"
 
-#define FRACTION_BITS 8 /* 2^42 << 8 and its differences fit */
+#define FRACTION_BITS 8 /* 2^42 << 8 and differences of such numbers fit */
 #define NEWEST_PART   4 /* the newest call weighs 1 / NEWEST_PART */
 
 void clv_pap_ewma_predict(const clv_pap_history_t *history, int64_t *predicted_ns)

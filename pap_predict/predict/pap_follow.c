@@ -12,7 +12,8 @@ void clv_pap_follow_begin(clv_pap_follow_t *best)
     *best = (clv_pap_follow_t){.followed = clv_pap_predictor_periodic};
 }
 
-/* Not of squares: a call that surprised all alike adds the same to each and hides nothing. */
+/* A sum of magnitudes, not squares: a call that surprised all predictors adds the same to each and
+ * hides nothing. */
 static int64_t recent_error(const clv_pap_follow_t *best, clv_pap_predictor_t predictor)
 {
     int64_t sum_ns = 0;

@@ -17,7 +17,7 @@
 
 #include "pap_predict/predict/pap_predictors.h"
 
-#define CLV_PAP_FOLLOW_JUDGED 16 /* calls looked back at */
+#define CLV_PAP_FOLLOW_JUDGED 16 /* newest calls that are compared */
 
 typedef struct clv_pap_follow {
     clv_pap_predictor_t followed; /* never clv_pap_predictor_best itself */

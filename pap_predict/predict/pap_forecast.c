@@ -13,28 +13,29 @@
 #include "util/util_hash.h"
 #include "util/util_min_max.h"
 
-/* The one created with, or whom `best` follows. */
+/* The group's predictor, or the one that `best` follows. */
 static clv_pap_predictor_t predictor_in_use(const clv_pap_history_t *history)
 {
     return history->predictor == clv_pap_predictor_best ? history->best.followed
                                                         : history->predictor;
 }
 
-/* Both say what they ran in the call before, or that there was none, and not the same. */
+/* Whether two ranks report different runs of the call before; "no such call" is also a report. */
 static int differ(const clv_pap_record_t *a, const clv_pap_record_t *b)
 {
     return ((a->flags ^ b->flags) & CLV_PAP_RECORD_PREVIOUS) != 0 ||
            a->previous_choice != b->previous_choice || a->previous_hash != b->previous_hash;
 }
 
-/* Every rank must have run the same thing from the same forecast in the call before. One on which
- * that call had not ended says nothing; its next record without open calls has the hash of all. */
+/* In the call before, all ranks must have run the same algorithm from the same forecast. A rank on
+ * which that call had not ended reports nothing; its next record without open calls has the hash of
+ * all. */
 static int ranks_disagree(const clv_pap_record_set_t *set)
 {
     const clv_pap_record_t *first = NULL;
     if ((clv_pap_record_set_any_flags(set) & CLV_PAP_RECORD_INVALID) != 0 &&
         (clv_pap_record_set_any_flags(set) & CLV_PAP_RECORD_ANNOUNCED) != 0) {
-        return 0; /* may hold records of the stream before; see make_stale in pap_agree.c */
+        return 0; /* may hold the previous stream's records; see clv_pap_agree_make_stale */
     }
     for (int32_t rank = 0; rank < set->n_ranks; rank++) {
         const clv_pap_record_t *one = &set->records[rank];
@@ -60,7 +61,7 @@ static uint32_t largest_clock_error(const clv_pap_record_set_t *set)
     return largest_ns;
 }
 
-/* The call before: how it went, for whoever chooses algorithms. */
+/* Describes how the call before went, for the chooser of algorithms. */
 static void describe_previous(const clv_pap_record_set_t *set, clv_pap_forecast_t *forecast)
 {
     int64_t last_arrival_ns = INT64_MIN;
@@ -82,7 +83,7 @@ static void describe_previous(const clv_pap_record_set_t *set, clv_pap_forecast_
     forecast->previous_in_mpi_ns = in_mpi_ns < 0 ? 0 : in_mpi_ns / set->n_ranks;
 }
 
-/* -1: another rank was there within the errors of two clocks. */
+/* -1: another rank arrived within the errors of two clocks. */
 static int32_t last_rank_of(const clv_pap_record_set_t *set, int64_t clock_error_ns)
 {
     int32_t last = 0;
@@ -98,8 +99,8 @@ static int32_t last_rank_of(const clv_pap_record_set_t *set, int64_t clock_error
     return last;
 }
 
-/* Whether the program synchronises its ranks in each iteration is seen, too: where a call must be
- * over everywhere before anybody goes on, nobody comes earlier, clocks permitting. */
+/* Also finds out whether the program synchronises its ranks in each iteration: if a call must end
+ * everywhere before any rank goes on, no rank arrives earlier than that, within clock errors. */
 static void measure_progress(clv_pap_history_t *history, const clv_pap_record_set_t *set,
                              int64_t clock_error_ns)
 {
@@ -181,7 +182,7 @@ static void predict_announced(clv_pap_history_t *history, const clv_pap_record_s
     history->has_prediction = 1;
 }
 
-/* Errors of hints say nothing about errors of the predictor, and the reverse. */
+/* Errors of hints say nothing about errors of the predictor, nor the reverse. */
 static void set_announced(clv_pap_history_t *history, int announced)
 {
     if (history->announced != announced) {
@@ -191,7 +192,7 @@ static void set_announced(clv_pap_history_t *history, int announced)
     }
 }
 
-/* Returns whether the next call goes by announced arrivals. */
+/* Returns whether the next call uses announced arrivals. */
 static int take_valid(clv_pap_history_t *history, const clv_pap_record_set_t *set)
 {
     uint32_t common = clv_pap_record_set_common_flags(set);
@@ -248,7 +249,7 @@ static void start_forecast(const clv_pap_history_t *history, const clv_pap_recor
                                      .previous_after_ns = -1,
                                      .previous_in_mpi_ns = -1,
                                      .predicted_ns = predicted_ns};
-    /* The call before used the forecast two sets back, or one where that was announced. */
+    /* The call before used the forecast two sets back or, if that one was announced, the next. */
     const int had_forecast = (history->was_void & (1u << 1 | 1u << 2)) == 0;
     int known = had_forecast &&
                 (clv_pap_record_set_common_flags(set) & CLV_PAP_RECORD_PREVIOUS) != 0 &&
@@ -258,7 +259,7 @@ static void start_forecast(const clv_pap_history_t *history, const clv_pap_recor
     }
 }
 
-/* prediction_ns stays outstanding until the next valid record set judges it. */
+/* prediction_ns remains until the next valid record set judges it. */
 static void finish_forecast(clv_pap_history_t *history, clv_pap_forecast_t *forecast,
                             int64_t *predicted_ns)
 {
@@ -274,7 +275,7 @@ static void finish_forecast(clv_pap_history_t *history, clv_pap_forecast_t *fore
     forecast->hash = forecast_hash(forecast);
 }
 
-/* The next sampling distance; the prediction in passing. */
+/* Returns the next sampling distance, and predicts. */
 static int32_t digest(clv_pap_history_t *history, const clv_pap_record_set_t *set)
 {
     int32_t now_every = history->sample_every;
@@ -292,7 +293,7 @@ static int32_t digest(clv_pap_history_t *history, const clv_pap_record_set_t *se
     }
     predict(history);
     if (clv_pap_record_set_is_reported(set) && !history->hints_ignored) {
-        return 1; /* an announced call is used only where the next record tells how it went */
+        return 1; /* the next record must tell how an announced call went */
     }
     return clv_pap_history_sample_every(history, clv_pap_record_set_latency(set), now_every);
 }
@@ -310,7 +311,7 @@ void clv_pap_history_feed(clv_pap_history_t *history, const clv_pap_record_set_t
     finish_forecast(history, forecast, predicted_ns);
 }
 
-/* What is outstanding is now said of a later call. */
+/* The outstanding prediction now applies to a later call. */
 void clv_pap_history_feed_void(clv_pap_history_t *history, int64_t n)
 {
     for (int64_t i = 0; i < n; i++) {

@@ -8,8 +8,8 @@
  */
 #include "pap_predict/predict/pap_history_parts.h"
 
-#define AFTER_WEIGHT  8 /* all ranks wait for the last one: the decider weighs it so, too */
-#define SLOW_EXCHANGE 4 /* errors of the predictor that a wait for hints counts as, at most */
+#define AFTER_WEIGHT  8 /* all ranks wait for the last one; the chooser uses the same weight */
+#define SLOW_EXCHANGE 4 /* a wait for hints counts as at most this many predictor errors */
 
 int clv_pap_record_set_is_reported(const clv_pap_record_set_t *set)
 {
@@ -35,8 +35,8 @@ static int64_t hint_wait(const clv_pap_record_set_t *set)
     return sum_ns / set->n_ranks + AFTER_WEIGHT * after_ns;
 }
 
-/* Ignored when waiting costs more than it saves, heeded when it would cost half. A single slow
- * exchange, however slow, is not enough; two in a row are. */
+/* Hints are ignored when waiting for them costs more than they save, and used again when it costs
+ * less than half. One slow exchange, however slow, is not enough; two in a row are. */
 void clv_pap_history_weigh_hints(clv_pap_history_t *history, const clv_pap_record_set_t *set)
 {
     const int64_t saved_ns = history->blind_error_ns;

@@ -72,7 +72,7 @@ int32_t clv_pap_history_n_ranks(const clv_pap_history_t *history)
     return history->n_ranks;
 }
 
-/* 0 <= age < window. In every predictor's inner loop: no division. */
+/* 0 <= age < window. No division: this is in the inner loop of every predictor. */
 int32_t clv_pap_history_row_index(const clv_pap_history_t *history, int32_t age)
 {
     int32_t row = history->newest - age;
@@ -118,7 +118,7 @@ static void start_row(clv_pap_history_t *history, int64_t call, int64_t start_ns
     }
 }
 
-/* row[] holds global arrivals on entry, relative ones on return; the result is the earliest. */
+/* On entry row[] has global arrivals, on return relative ones. Returns the earliest arrival. */
 static int64_t make_relative(int64_t *row, int32_t n_ranks)
 {
     int64_t earliest_ns = clv_pap_smallest(row, n_ranks);
@@ -154,7 +154,7 @@ static void make_row_relative(clv_pap_history_t *history, int64_t *row)
     history->last_ns = start_ns + clv_pap_largest_magnitude(row, history->n_ranks);
 }
 
-/* An announced call's real arrivals come with the next record set, as its previous call. */
+/* The real arrivals of an announced call come with the next record set, as its previous call. */
 void clv_pap_history_take_deferred(clv_pap_history_t *history, const clv_pap_record_set_t *set)
 {
     start_row(history, history->call - 1, 0);
@@ -222,7 +222,7 @@ void clv_pap_history_advance(clv_pap_history_t *history, const clv_pap_record_se
     }
 }
 
-/* Whose generation it was nobody said; if the next stream's, that begins with the next set. */
+/* A void set has no generation. If it was the next stream's, that begins with the next set. */
 void clv_pap_history_advance_void(clv_pap_history_t *history)
 {
     history->was_void = history->was_void << 1 | 1;

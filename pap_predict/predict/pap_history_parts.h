@@ -19,26 +19,26 @@ struct clv_pap_history {
 
     uint32_t generation;
     int32_t takes_all_calls;
-    int32_t begun;        /* a record set of this generation was fed */
+    int32_t begun;        /* a record set of this generation came */
     int64_t call;         /* number of the newest sampled call */
-    int32_t sample_every; /* from the newest sampled call to the next ... */
-    int32_t next_every;   /* ... and from there on, as the newest forecast says */
+    int32_t sample_every; /* distance from the newest sampled call to the next ... */
+    int32_t next_every;   /* ... and from there on, by the newest forecast */
     int32_t n_rows;
     int32_t newest;      /* row index */
-    uint32_t was_void;   /* a bit per set fed, the newest is bit 0: it never came */
-    int64_t before_call; /* of the row before the newest, also with a window of 1; -1: none */
+    uint32_t was_void;   /* a bit per set, the newest is bit 0: it was void */
+    int64_t before_call; /* of the row before the newest, even with a window of 1; -1: none */
     int64_t before_start_ns;
     int64_t last_ns;        /* the last arrival of the newest row, global ... */
     int64_t before_last_ns; /* ... and of the one before */
-    int64_t n_early;  /* samples on end to which the first rank came before the last forecast */
+    int64_t n_early;  /* samples in a row at which the first rank came before the last forecast */
     int32_t n_errors; /* in error_ns, at most window */
     int32_t next_error;
     int32_t has_prediction;
     int32_t announced;      /* ... and it comes from hints */
     int32_t hints_ignored;  /* hints are not waited for */
-    int64_t hint_wait_ns;   /* what waiting for them costs, moving average; -1: none came yet */
+    int64_t hint_wait_ns;   /* cost of waiting for hints, moving average; -1: none came yet */
     int64_t blind_error_ns; /* the predictor's own error, moving average; -1: never judged */
-    int32_t deferred;       /* the newest set was announced: its arrivals come with the next */
+    int32_t deferred;       /* the newest set was announced: its arrivals come with the next one */
     int64_t worst_error_ns; /* of the newest error */
     int64_t mean_error_ns;  /* over the ranks; -1: the newest set judged nothing */
     int64_t newest_error_ns;
@@ -46,28 +46,29 @@ struct clv_pap_history {
     int64_t row_start_ns[CLV_PAP_MAX_WINDOW]; /* global ns of the earliest arrival */
     int64_t error_ns[CLV_PAP_MAX_WINDOW];     /* rms over ranks, one per judged prediction */
     int64_t *cells;                           /* [column][row][rank] */
-    int64_t *predictions_ns; /* [predictor][rank] for `best`, else the predictor's own alone */
-    int64_t *own_ns;         /* what the predictor says of the next row, within predictions_ns */
-    int64_t *prediction_ns;  /* the one outstanding: own_ns, or what was announced */
+    int64_t *predictions_ns; /* [predictor][rank] for `best`, else only the predictor's own */
+    int64_t *own_ns;         /* the predictor's own prediction of the next row, in predictions_ns */
+    int64_t *prediction_ns;  /* the outstanding one: own_ns, or announced arrivals */
     int64_t *scratch_ns;
     clv_pap_progress_t progress; /* by the newest record set */
-    int32_t has_own;             /* predictions_ns is of the next row */
+    int32_t has_own;             /* predictions_ns is for the next row */
     clv_pap_follow_t best;
 };
 
 /* ---- pap_history.c ---- */
-/* What predictor said of the next call: a row of n_ranks, for `best`. */
+/* For `best`: what a predictor said of the next call, a row of n_ranks. */
 int64_t *clv_pap_history_said(const clv_pap_history_t *history, clv_pap_predictor_t predictor);
-/* 0 <= age < window. In every predictor's inner loop: no division. */
+/* 0 <= age < window. No division: this is in the inner loop of every predictor. */
 int32_t clv_pap_history_row_index(const clv_pap_history_t *history, int32_t age);
-/* Valid records: judged, and a row of the window. Deferred: an announced call's real arrivals. */
+/* Valid records: judges the prediction and adds a row. Deferred: real arrivals of an announced
+ * call. */
 void clv_pap_history_take_deferred(clv_pap_history_t *history, const clv_pap_record_set_t *set);
 void clv_pap_history_take_row(clv_pap_history_t *history, const clv_pap_record_set_t *set,
                               int has_previous);
-/* The next set of records: of another generation, or one sample later. */
+/* The next record set: of another generation, or one sample later. */
 void clv_pap_history_advance(clv_pap_history_t *history, const clv_pap_record_set_t *set);
 
-/* The same for a set that never comes. */
+/* The same for a void set. */
 void clv_pap_history_advance_void(clv_pap_history_t *history);
 
 /* ---- pap_judge.c ---- */

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-/* Relative to the call's mean; leaves the errors by rank in scratch_ns. */
+/* The rms error relative to the call's mean; errors by rank are left in scratch_ns. */
 static int64_t error_of(clv_pap_history_t *history, const int64_t *predicted_ns,
                         const int64_t *arrival_ns)
 {
@@ -18,7 +18,8 @@ static int64_t error_of(clv_pap_history_t *history, const int64_t *predicted_ns,
     return clv_pap_rms(error_ns, history->n_ranks);
 }
 
-/* All predictors by the same call: the next prediction comes from the one that was least wrong. */
+/* Judges all predictors by the same call: the one with the least error makes the next
+ * prediction. */
 static void judge_rivals(clv_pap_history_t *history, const int64_t *arrival_ns)
 {
     int64_t error_ns[CLV_PAP_N_PREDICTORS] = {0};
@@ -31,7 +32,7 @@ static void judge_rivals(clv_pap_history_t *history, const int64_t *arrival_ns)
     clv_pap_follow_judge(&history->best, error_ns);
 }
 
-/* What the predictor said, also where its word was not taken because there were hints. */
+/* Judges the predictor, even if hints were used instead. */
 static void judge_own(clv_pap_history_t *history, const int64_t *arrival_ns)
 {
     if (!history->has_own) {
@@ -59,8 +60,8 @@ void clv_pap_history_judge(clv_pap_history_t *history, const int64_t *arrival_ns
     history->n_errors += history->n_errors < history->window;
 }
 
-/* The rms over the window, raised by 1/n because n calls are few, and never below what the newest
- * call showed: believing a prediction too much costs far more than too little. */
+/* The rms over the window, raised by 1/n since n is small, and at least the newest error: trusting
+ * a prediction too much costs far more than trusting it too little. */
 static int64_t judged_sigma(const clv_pap_history_t *history)
 {
     int64_t mean_ns = clv_pap_rms(history->error_ns, history->n_errors);
@@ -68,7 +69,7 @@ static int64_t judged_sigma(const clv_pap_history_t *history)
     return sigma_ns > history->newest_error_ns ? sigma_ns : history->newest_error_ns;
 }
 
-/* Nothing was ever predicted: a prediction is worth no more than the spread it was made from. */
+/* Before anything was judged, a prediction is as uncertain as the spread that it predicts. */
 static int64_t unjudged_sigma(clv_pap_history_t *history)
 {
     int64_t *deviation_ns = history->scratch_ns;

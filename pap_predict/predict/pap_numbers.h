@@ -18,7 +18,7 @@ int64_t clv_pap_mean_magnitude(const int64_t *values, int32_t n_values);
 void clv_pap_subtract_mean(int64_t *values, int32_t n_values);
 void clv_pap_zero_smallest(int64_t *values, int32_t n_values);
 
-/* Three quarters of the average, a quarter of the newest; average -1: there is none yet. */
+/* Three quarters of the average plus a quarter of the newest; average -1: there is none yet. */
 int64_t clv_pap_moving_average(int64_t average_ns, int64_t newest_ns);
 
 #endif

@@ -8,7 +8,7 @@
 
 #define MIN_PAIRS 2 /* one coincidence is no period */
 
-/* Mean absolute difference of two calls, each relative to its own mean. */
+/* Mean absolute difference of two calls, each relative to its mean. */
 static int64_t difference(const clv_pap_history_t *history, int32_t age_a, int32_t age_b)
 {
     int32_t n_ranks = clv_pap_history_n_ranks(history);
@@ -39,7 +39,7 @@ static int32_t older_in_phase(const clv_pap_history_t *history, int32_t age, int
     return -1;
 }
 
-/* How badly calls at the same phase resemble each other; INT64_MAX: too few to tell. */
+/* How much calls at the same phase differ; INT64_MAX: too few to tell. */
 static int64_t misfit(const clv_pap_history_t *history, int32_t period)
 {
     int64_t sum = 0;
@@ -54,7 +54,7 @@ static int64_t misfit(const clv_pap_history_t *history, int32_t period)
     return n_pairs < MIN_PAIRS ? INT64_MAX : sum / n_pairs;
 }
 
-/* A longer period must fit twice as well: noise alone makes none. */
+/* A longer period must fit twice as well, so that noise does not look like one. */
 static int32_t find_period(const clv_pap_history_t *history)
 {
     int32_t best_period = 1;
@@ -92,7 +92,7 @@ void clv_pap_periodic_predict(const clv_pap_history_t *history, int64_t *predict
     for (int32_t rank = 0; rank < clv_pap_history_n_ranks(history) && period > 1; rank++) {
         predicted_ns[rank] = phase_mean(history, period, rank, &n);
     }
-    if (n == 0) { /* no period, or no call remembered at the next one's phase */
+    if (n == 0) { /* no period, or no known call at the next phase */
         clv_pap_sma_predict(history, predicted_ns);
     }
 }

@@ -16,11 +16,11 @@
 
 #include "pap_predict/pap_predict.h"
 
-/* 73 minutes; larger differences are cut there. */
+/* 73 minutes; larger differences are cut off. */
 #define CLV_PAP_MAX_SPREAD_NS (INT64_C(1) << 42)
 
-/* What is remembered of a call. The first is always kept, the rest only for predictors with
- * all_columns. INT64_MIN: unknown. */
+/* What is kept of a call. The first column always, the others only for predictors with all_columns.
+ * INT64_MIN: unknown. */
 typedef enum clv_pap_column {
     CLV_PAP_ARRIVAL, /* relative: the earliest rank is 0 */
     CLV_PAP_COMPUTE, /* arrival - exit of the previous call */

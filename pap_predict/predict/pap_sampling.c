@@ -5,10 +5,10 @@
 #include "pap_predict/predict/pap_history_parts.h"
 #include "util/util_min_max.h"
 
-/* While the clock comes up: neither wait often nor miss its coming. */
+/* While the clock is not ready: waits are rare, but its start is noticed soon. */
 #define INVALID_SAMPLE_EVERY 8
-#define SAMPLE_EVERY_GROWTH  4 /* per set: one short interval must not make predictions old */
-#define AHEAD_MARGIN         4 /* a share of how far ranks are apart, to be beyond it */
+#define SAMPLE_EVERY_GROWTH  4 /* per set: one short interval must not let predictions get old */
+#define AHEAD_MARGIN         4 /* 1 / part of the ranks' distance, added as a margin */
 
 int64_t clv_pap_history_interval(const clv_pap_history_t *history)
 {
@@ -26,24 +26,24 @@ static int64_t call_interval(const clv_pap_history_t *history)
     return interval_ns > 0 ? interval_ns : 1;
 }
 
-/* A few exchange latencies, so that nobody waits for a forecast; and where the exchange takes a few
- * microseconds, long enough that the records cost nothing beside the calls. */
+/* Several exchange latencies, so that no rank waits for a forecast; and if the exchange takes only
+ * a few microseconds, long enough that the records cost nothing compared with the calls. */
 static int64_t sampling_distance(uint32_t latency_ns)
 {
     int64_t latencies_ns = (int64_t) CLV_PAP_LATENCIES_PER_SAMPLE * latency_ns;
     return latencies_ns > CLV_PAP_SAMPLE_NS ? latencies_ns : CLV_PAP_SAMPLE_NS;
 }
 
-/* The first rank came to the newest sampled call before the last one had come to the one before:
- * it had to wait for the forecast. */
+/* Whether the first rank arrived at the newest sampled call before the last one had arrived at the
+ * sampled call before. Then it had to wait for the forecast. */
 static int came_too_early(const clv_pap_history_t *history)
 {
     return history->row_start_ns[history->newest] < history->before_last_ns;
 }
 
-/* How many calls ranks may be apart before the first of them waits for a forecast. That it waits,
- * twice on end, says that it would be further ahead. Ranks that nothing holds up are as far apart
- * as they like: some more than that. Where nobody ever waits, each call. */
+/* How many calls ranks may be apart before the first of them waits for a forecast. If it waits
+ * twice in a row, it would be further ahead: the distance doubles. Otherwise the distance follows
+ * how far ranks are apart, but at most halves. If no rank ever waits, it stays at each call. */
 static int64_t ahead_distance(clv_pap_history_t *history, uint32_t latency_ns, int64_t interval_ns,
                               int32_t now_every)
 {
