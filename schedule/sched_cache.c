@@ -16,8 +16,8 @@ enum { MAX_ENTRIES = 1024 };
 
 typedef struct entry {
     const clv_generator_t *generator;
-    clv_instance_t instance; /* as rounded; its arrays are in times_ns */
-    int64_t *times_ns;       /* arrivals, then order keys if any, then places (int32) if any */
+    clv_instance_t instance; /* as rounded; its arrays point into times_ns */
+    int64_t *times_ns;       /* arrivals, then order keys and places (int32) if there are any */
     uint64_t hash;
     uint64_t last_used;
     clv_plan_t *plan;
@@ -89,13 +89,13 @@ static size_t n_times(const clv_instance_t *instance)
     return (size_t) instance->n_ranks * (instance->order_ns == NULL ? 1 : 2);
 }
 
-/* Bytes of times_ns that say which instance it is; places follow the last time at once. */
+/* Bytes of times_ns that identify the instance; places follow the last time directly. */
 static size_t key_bytes(const clv_instance_t *instance)
 {
     return n_times(instance) * sizeof(int64_t) + place_bytes(instance);
 }
 
-/* Times from their minimum on, rounded down to whole quanta. */
+/* Times relative to their minimum, rounded down to multiples of the quantum. */
 static void round_times(const int64_t *times_ns, int32_t n_ranks, int64_t quantum_ns,
                         int64_t *rounded_ns)
 {
@@ -119,7 +119,7 @@ static uint64_t hash_key(const entry_t *entry)
     return clv_fnv1a64(hash, entry->times_ns, key_bytes(instance));
 }
 
-/* The instance as it is planned for: checked and rounded. The times are the caller's to free. */
+/* The instance that is planned for: checked and rounded. The caller frees *times_p. */
 static clv_status_t round_instance(const clv_instance_t *instance, int64_t quantum_ns,
                                    clv_instance_t *rounded, int64_t **times_p)
 {
@@ -254,7 +254,7 @@ clv_status_t clv_plan_cache_get(clv_plan_cache_t *cache, const clv_generator_t *
             clv_free(key.times_ns);
             return status;
         }
-        key.instance.host_order = NULL; /* it need not live as long as the plan */
+        key.instance.host_order = NULL; /* it may be freed before the plan */
         entry = insert_entry(cache, &key);
     }
     entry->last_used = ++cache->clock;

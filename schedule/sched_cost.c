@@ -52,7 +52,8 @@ int64_t clv_cost_segment_bytes(const clv_cost_t *cost, int shares_places)
 CLV_COST_MAP(CLV_COST_COMPARE)
 #undef CLV_COST_COMPARE
 
-/* The upper quartile of one number among the ranks that measured it, which come last. */
+/* The upper quartile of one number among the ranks that measured it, which are sorted to the
+ * end. */
 #define CLV_COST_QUARTILE(number)                                                                  \
     static int64_t agree_##number(clv_cost_t *costs, int32_t n_costs)                              \
     {                                                                                              \
@@ -66,7 +67,7 @@ CLV_COST_MAP(CLV_COST_COMPARE)
 CLV_COST_MAP(CLV_COST_QUARTILE)
 #undef CLV_COST_QUARTILE
 
-/* The least of one limit among the ranks that measured it. */
+/* The smallest value of one limit among the ranks that measured it. */
 #define CLV_COST_LEAST(number)                                                                     \
     static int64_t agree_##number(const clv_cost_t *costs, int32_t n_costs)                        \
     {                                                                                              \
@@ -93,9 +94,9 @@ clv_cost_t clv_cost_agree(clv_cost_t *costs, int32_t n_costs)
     return agreed;
 }
 
-/* ---- every rank in a place of its own: in plan order, without events ------------------------- */
+/* ---- each rank in a place of its own: in plan order, without events -------------------------- */
 
-/* One rank's two ways and what it has combined so far. */
+/* A rank's way in and way out, and what it has combined so far. */
 typedef struct replay_rank {
     int64_t out_free_ns;
     int64_t in_free_ns;

@@ -6,17 +6,17 @@
 
 #include "util/util_min_max.h"
 
-/* Parts of a guarantee that go without a credit message in a call, and when the next one begins.
- * Few credit messages cost nothing, and one at the beginning of a call costs less: a receiver that
- * answers while data come is taken for one end of a dialogue by its kernel, which then acknowledges
- * late. */
+/* Parts of a guarantee that may be used without a credit message, during a call and when the next
+ * call begins. Rare messages cost nothing, and a message at the beginning of a call costs less: if
+ * a receiver answers while data come in, its kernel takes it for one end of a dialogue and
+ * acknowledges late. */
 #define PARTS   8
 #define IN_CALL 7
 #define BETWEEN 2
 
-/* Never above the guarantee: who waits for a receive that is posted must have a credit message that
- * allows it. Both ends see the same messages of a pair in the same calls and order, hence the same
- * credit messages. */
+/* Never more than the guarantee: a sender that waits for a posted receive must get a credit message
+ * that allows the send. Both ends see the same messages of a pair in the same calls and order, so
+ * they agree on the credit messages. */
 static int is_due(int64_t guaranteed, int64_t *unreported_p, int64_t n_parts)
 {
     if (*unreported_p < clv_larger(1, guaranteed / PARTS * n_parts)) {
@@ -43,7 +43,7 @@ static int64_t pool_free(const clv_credit_pool_t *pool)
     return pool->bytes - pool->guaranteed - pool->granted;
 }
 
-/* A guarantee of 1 has room for no message: nothing to account for. */
+/* A guarantee of 1 has no room for a message and is not accounted for. */
 static int64_t guarantees_cost(int64_t guaranteed, int32_t n_sources)
 {
     return guaranteed > 1 ? guaranteed * n_sources : 0;
@@ -100,7 +100,7 @@ int64_t clv_credit_ahead(const clv_credit_to_t *to)
 
 /* ---- the receiver's end ---- */
 
-/* The pool gets what the pair held and gives what is wanted, as far as it is there. */
+/* Returns to the pool what the pair held, and takes what is wanted as far as the pool has it. */
 static void grant_hold(clv_credit_from_t *from, clv_credit_pool_t *pool, int64_t wanted)
 {
     int64_t held = clv_smaller(wanted, pool_free(pool) + from->held);
@@ -110,7 +110,7 @@ static void grant_hold(clv_credit_from_t *from, clv_credit_pool_t *pool, int64_t
     from->held = held;
 }
 
-/* As if one pair more had a grant, so that the next one finds something. */
+/* The share if one more pair had a grant, so that the next pair finds some. */
 static int64_t fair_grant(const clv_credit_from_t *from, const clv_credit_pool_t *pool)
 {
     int64_t n_grants = pool->n_grants + (from->held == 0);
@@ -122,7 +122,7 @@ void clv_credit_close(clv_credit_from_t *from, clv_credit_pool_t *pool)
     grant_hold(from, pool, 0);
 }
 
-/* All that was sent on the grant was sent in calls which this rank has left, so it was received. */
+/* All that was sent on the grant was sent in calls that this rank has left, so it was received. */
 void clv_credit_enter(clv_credit_from_t *from, clv_credit_pool_t *pool, int64_t call)
 {
     if (from->held > 0 && call > from->through) {
@@ -130,7 +130,8 @@ void clv_credit_enter(clv_credit_from_t *from, clv_credit_pool_t *pool, int64_t 
     }
 }
 
-/* The old limit is a promise until it is overtaken: what it still allows stays held. */
+/* The old limit remains a promise until messages have passed it: what it still allows stays
+ * held. */
 static void grant_renew(clv_credit_from_t *from, clv_credit_pool_t *pool, int64_t call)
 {
     int64_t promised = from->held > 0 ? from->limit - from->posted - from->guaranteed : 0;
@@ -140,7 +141,8 @@ static void grant_renew(clv_credit_from_t *from, clv_credit_pool_t *pool, int64_
     from->through = call + pool->grant_calls;
 }
 
-/* Whether a credit message is due when so many parts go without one; it renews the grant. */
+/* Whether a credit message is due, where n_parts may be used without one. If so, renews the
+ * grant. */
 static int tell_if_due(clv_credit_from_t *from, clv_credit_pool_t *pool, int64_t call,
                        int64_t n_parts, clv_credit_message_t *message_p)
 {

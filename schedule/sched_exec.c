@@ -15,7 +15,7 @@ static int limits_valid(const clv_exec_limits_t *limits)
            (limits->policy == CLV_EXEC_AHEAD || limits->policy == CLV_EXEC_ROUNDS);
 }
 
-/* What the step does to this rank's copy; 0 when it cannot be done. */
+/* Applies a step to the rank's copy. 0: it is not possible. */
 static int apply_step(const clv_step_t *step, clv_exec_segment_t *segment)
 {
     const int held = segment->holds;
@@ -37,7 +37,7 @@ static int apply_step(const clv_step_t *step, clv_exec_segment_t *segment)
     }
 }
 
-/* Walks the steps once in plan order. */
+/* Checks the steps in plan order. */
 static int steps_valid(const clv_step_t *steps, int64_t n_steps, clv_exec_segment_t *segments,
                        int32_t n_segments, int32_t n_ranks)
 {
@@ -59,7 +59,7 @@ static void segments_reset(clv_exec_segment_t *segments, int32_t n_segments, int
     }
 }
 
-/* Slot 0 is handed out first. */
+/* Slot 0 is used first. */
 static void window_reset(clv_exec_window_t *window, int32_t n_slots)
 {
     window->n_open = 0;
@@ -85,7 +85,7 @@ static void window_open(clv_exec_window_t *window, const clv_exec_entry_t *entry
     window->n_free--;
 }
 
-/* Takes the index-th of n entries out; the others keep their order. */
+/* Removes the index-th of n entries; the others keep their order. */
 static void take_out(clv_exec_entry_t *entries, int32_t n, int32_t index)
 {
     memmove(&entries[index], &entries[index + 1], (size_t) (n - 1 - index) * sizeof entries[0]);
@@ -116,7 +116,7 @@ static clv_status_t post_entry(clv_exec_t *exec, clv_exec_entry_t *entry)
     return status;
 }
 
-/* There is a slot for each: a source that has room now has given one back since the last time. */
+/* Each entry finds a slot: a source with room has returned a slot since the last time. */
 static clv_status_t post_put_off(clv_exec_t *exec, int *moved_p)
 {
     for (int32_t i = 0; i < exec->n_put_off;) {
@@ -136,7 +136,7 @@ static clv_status_t post_put_off(clv_exec_t *exec, int *moved_p)
     return CLV_OK;
 }
 
-/* The receive cursor goes by one step. */
+/* Moves the receive cursor by one step. */
 static clv_status_t pass_recv_cursor(clv_exec_t *exec, const clv_step_t *step)
 {
     clv_exec_segment_t *segment = &exec->segments[step->segment];
@@ -193,7 +193,7 @@ static int is_after_all(const clv_exec_window_t *window, int32_t round)
     return 1;
 }
 
-/* Receives before the send that a full window keeps from being posted. */
+/* Whether a full window keeps a receive of an earlier round than the send from being posted. */
 static int has_unposted_before(const clv_exec_t *exec, const clv_step_t *step)
 {
     for (int32_t i = 0; i < exec->n_put_off; i++) {
@@ -241,8 +241,8 @@ static clv_status_t start_send(clv_exec_t *exec, const clv_step_t *step)
     return status;
 }
 
-/* Sends leave strictly in plan order: going past a send that waits would let this rank run ahead
- * of the plan, which costs more than it gains once arrival times are not as predicted. */
+/* Sends leave strictly in plan order. If a send that waits were passed, this rank would run ahead
+ * of the plan, which costs more than it gains once arrivals differ from the prediction. */
 static clv_status_t start_sends(clv_exec_t *exec, int *moved_p)
 {
     while (exec->next_send < exec->n_steps) {
@@ -303,7 +303,8 @@ static clv_status_t note_arrivals(clv_exec_t *exec)
     return CLV_OK;
 }
 
-/* The copy may change now: every earlier receive is in it and every earlier send is out of it. */
+/* Whether the copy may change now: all earlier receives are combined and all earlier sends
+ * complete. */
 static int can_combine(const clv_exec_t *exec, const clv_exec_entry_t *entry)
 {
     const clv_exec_segment_t *segment = &exec->segments[entry->segment];
@@ -312,7 +313,7 @@ static int can_combine(const clv_exec_t *exec, const clv_exec_entry_t *entry)
            segment->sends_done == entry->sends_before;
 }
 
-/* Combines the oldest receive that can be, and no more: the sends it frees go first. */
+/* Combines only the oldest receive that is possible: the sends that it enables go first. */
 static clv_status_t combine_one(clv_exec_t *exec, int *moved_p)
 {
     for (int32_t i = 0; i < exec->recvs.n_open; i++) {
@@ -385,8 +386,8 @@ clv_status_t clv_exec_turn(clv_exec_t *exec, int *moved_p)
     return all_done(exec) ? CLV_OK : CLV_AGAIN;
 }
 
-/* What can be done is done first: progress may give the core away, while a segment that is here
- * already waits. The turns in between are few: each uses up some of what progress brought. */
+/* Does all that is possible before calling progress, which may yield the core while a received
+ * segment waits. The turns between are few, since each uses up part of what progress brought. */
 clv_status_t clv_exec_run(clv_exec_t *exec)
 {
     for (;;) {

@@ -19,18 +19,18 @@ typedef struct pair {
     int64_t n_filled; /* since the first call */
 } pair_t;
 
-/* A rank of the network; stays between calls. */
+/* A rank of the network; its state is kept between calls. */
 typedef struct node {
     int64_t out_free_ns;
-    int64_t in_since_ns, in_free_ns; /* what crossed its way in last */
-    int64_t left_ns;                 /* its last call */
+    int64_t in_since_ns, in_free_ns; /* when its way in was last used */
+    int64_t left_ns;                 /* the end of its last call */
 } node_t;
 
 struct clv_exits {
     int32_t n_ranks;
     clv_early_t early;
     node_t *nodes;
-    pair_t **pairs; /* [sender * n_ranks + receiver]; NULL: has not sent */
+    pair_t **pairs; /* [sender * n_ranks + receiver]; NULL: nothing sent yet */
 };
 
 clv_status_t clv_exits_create(int32_t n_ranks, const clv_early_t *early, clv_exits_t **exits_p)
@@ -89,8 +89,8 @@ typedef struct replay {
     const int64_t *arrival_ns;
     int64_t *exit_ns;
     int64_t *core_free_ns;    /* by rank of the plan */
-    int64_t *ready_ns;        /* [rank * n_segments + segment]: when that copy may leave */
-    int64_t wire_ns, busy_ns; /* the latter with the gap */
+    int64_t *ready_ns;        /* [rank * n_segments + segment]: when that copy can be sent */
+    int64_t wire_ns, busy_ns; /* busy_ns includes the gap */
     int64_t latency_ns, take_ns, in_flight_ns;
     int32_t n_slots; /* of a segment; 0: it does not travel early */
 } replay_t;
@@ -110,7 +110,7 @@ static int64_t *ready_of(const replay_t *replay, int32_t rank, int32_t segment)
     return &replay->ready_ns[(size_t) rank * (size_t) replay->plan->n_segments + (size_t) segment];
 }
 
-/* NULL without memory. */
+/* NULL: no memory. */
 static pair_t *pair_of(const replay_t *replay, const clv_send_t *send)
 {
     pair_t **pair =
@@ -123,8 +123,9 @@ static pair_t *pair_of(const replay_t *replay, const clv_send_t *send)
     return *pair;
 }
 
-/* The segment has left its sender's way out; gives when it has crossed the way in. What is gone
- * before that was last in use did not wait for it, whatever the order of the plan. */
+/* The segment has left its sender's way out; returns when it has crossed the way in. A segment that
+ * left before the last use of the way in began does not wait for that, whatever the plan's
+ * order. */
 static int64_t cross(node_t *in, int64_t gone_ns, int64_t wire_ns, int64_t busy_ns)
 {
     if (gone_ns <= in->in_since_ns) {
@@ -172,7 +173,7 @@ static void send_early(const replay_t *replay, const clv_send_t *send, pair_t *p
     combine(replay, send, taken_ns);
 }
 
-/* Both ends have come; what is left of it at the end travels without the sender. */
+/* Both ranks have arrived. The last bytes in flight travel without the sender. */
 static void send_together(const replay_t *replay, const clv_send_t *send)
 {
     node_t *sender = node_of(replay, send->sender), *receiver = node_of(replay, send->receiver);
@@ -268,7 +269,7 @@ clv_status_t clv_plan_exits(const clv_plan_t *plan, const int64_t *arrival_ns, c
                             const int32_t *members, int64_t *exit_ns)
 {
     clv_estimate_t estimate;
-    /* Also says whether the times fit. */
+    /* Also checks that the times fit. */
     const clv_status_t status = clv_plan_estimate_exits(
         plan, arrival_ns, exits == NULL ? place : NULL, vector_bytes, cost, &estimate, exit_ns);
 

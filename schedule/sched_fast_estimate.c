@@ -76,18 +76,18 @@ void clv_fast_estimate_free(clv_fast_estimate_t *fast)
 
 /* ---- the estimate ---------------------------------------------------------------------------- */
 
-/* A hop of one kind, near or far. */
+/* Durations of a hop, near or far. */
 typedef struct kind {
     int64_t wire_ns;
-    int64_t way_ns;         /* until the other one has it */
-    int64_t done_ns;        /* and has combined it */
+    int64_t way_ns;         /* until the receiver has the segment */
+    int64_t done_ns;        /* until it has combined it */
     int64_t period_ns;      /* p */
-    int64_t step_ns;        /* q, of the line behind it */
-    int64_t last_period_ns; /* of the last segment: p and q as often as segments follow the first */
+    int64_t step_ns;        /* q, of the line after it */
+    int64_t last_period_ns; /* of the last segment: p and q times the segments after the first */
     int64_t last_step_ns;
 } kind_t;
 
-/* What all chains and the inter-host part add up to. */
+/* The sum over all chains and the inter-host part. */
 typedef struct sum {
     const clv_fast_estimate_t *fast;
     const int64_t *arrival_ns;
@@ -113,21 +113,21 @@ static kind_t kind_of(int64_t wire_ns, int64_t latency_ns, const clv_replay_leng
                     .last_step_ns = (n_segments - 1) * step_ns};
 }
 
-/* One who leaves. */
+/* Counts a rank that leaves. */
 static inline void count_exit(sum_t *sum, int64_t arrival_ns, int64_t exit_ns)
 {
     sum->end_ns = clv_larger(sum->end_ns, exit_ns);
     sum->in_mpi_ns += clv_divide(exit_ns - arrival_ns, sum->n_ranks);
 }
 
-/* All hops are near ones; what comes to the last rank, and when all others leave. */
+/* All hops are near. Returns the stream to the last rank, and counts the exits of all others. */
 static clv_interhost_stream_t run_near_chain(sum_t *sum, const clv_chain_t *chain)
 {
     const kind_t near = sum->near;
     const int32_t *ranks = sum->fast->ranks;
     int64_t ready_ns = sum->arrival_ns[ranks[chain->first]], here_ns = ready_ns;
     int64_t last_step_ns = near.last_period_ns, step_ns = near.period_ns;
-    sum_t of = *sum; /* of its own, so that it can stay in registers */
+    sum_t of = *sum; /* a local copy, which the compiler can keep in registers */
 
     for (int32_t i = chain->first; i < chain->last; i++) {
         const int64_t arrival_ns = here_ns;
@@ -147,17 +147,17 @@ static clv_interhost_stream_t run_near_chain(sum_t *sum, const clv_chain_t *chai
         {step_ns, near.period_ns}};
 }
 
-/* Two lines: that of the steeper kind, and that of the flatter one, whose step is none before the
- * first hop. What is behind all others by half of time is no line. */
+/* Two lines: one of the steeper kind, and one of the flatter kind, whose step is zero before the
+ * first hop. A line at about NO_LINE_NS does not exist. */
 typedef struct lines {
     int64_t steep_ns;
     int64_t flat_ns;
-    int64_t last_flat_ns; /* what its last segment is behind its first one */
+    int64_t last_flat_ns; /* from its first segment to its last */
 } lines_t;
 
 #define NO_LINE_NS (INT64_MIN / 2)
 
-/* One hop; when the one who sends is through with it. */
+/* One hop; returns when the sender has finished. */
 static int64_t hop(lines_t *ready, const kind_t *kind, const kind_t *steep, int64_t arrival_ns)
 {
     const int64_t flat_ns = ready->flat_ns + clv_larger(ready->last_flat_ns, kind->last_period_ns);
@@ -177,7 +177,7 @@ static int64_t hop(lines_t *ready, const kind_t *kind, const kind_t *steep, int6
     return exit_ns;
 }
 
-/* Hops of both kinds; all leave. */
+/* Hops of both kinds; all ranks leave. */
 static void run_mixed_chain(sum_t *sum, const clv_chain_t *chain)
 {
     const int32_t *ranks = sum->fast->ranks, *place = sum->fast->place;
@@ -194,7 +194,7 @@ static void run_mixed_chain(sum_t *sum, const clv_chain_t *chain)
         clv_larger(ready.steep_ns + steep->last_step_ns, ready.flat_ns + ready.last_flat_ns));
 }
 
-/* What the chains bring to the inter-host part. */
+/* Runs all chains; streams are what they pass to the inter-host part. */
 static void run_chains(sum_t *sum, clv_interhost_stream_t *streams)
 {
     for (int32_t c = 0; c < sum->fast->n_chains; c++) {

@@ -27,8 +27,8 @@
     XX("ring", ring, "ring reduce-scatter, then gather")                                           \
     XX("rabenseifner", rabenseifner, "recursive halving, then binomial gather")
 
-/* Those that look at places: XX(name, function stem, the generator that they stand for where ranks
- * share places, meaning). Where no place is shared they make the plan of that one. */
+/* Generators that use places: XX(name, function stem, the generator they replace where ranks share
+ * places, meaning). Without shared places they make that generator's plan. */
 #define CLV_PLACE_GENERATOR_MAP(XX)                                                                \
     XX("node-chain", node_chain, "chain-by-rank", "pipelined chain by rank, place after place")    \
     XX("node-sorted", node_sorted, "chain",                                                        \
@@ -36,7 +36,7 @@
     XX("node-latest", node_latest, "latest-first-rns", "the same with latest-first-rns between")   \
     XX("node-bitset", node_bitset, "bitset", "the same with Clairvoyant between")
 
-/* The same for those that do not reduce: XX(name, function stem, goal, meaning). */
+/* The same for generators with another goal than reduce: XX(name, function stem, goal, meaning). */
 #define CLV_OTHER_GENERATOR_MAP(XX)                                                                \
     XX("plain-ring", plain_ring, ALLREDUCE, "a ring by rank, the same whatever the arrivals")      \
     XX("cut-ring", cut_ring, ALLREDUCE, "a ring whose segments start behind the latest ranks")     \

@@ -12,7 +12,7 @@
 #include "util/util_alloc.h"
 #include "util/util_min_max.h"
 
-#define MOST_MOVES 4 /* for each rank, before inserting is given up and all of its node is merged */
+#define MOST_MOVES 4 /* per rank; beyond that insertion stops and the whole node is merged */
 
 /* ---- making one ------------------------------------------------------------------------------ */
 
@@ -40,7 +40,7 @@ void clv_host_order_free(clv_host_order_t *host_order)
     }
 }
 
-/* Names nodes in the order of their places: node[place], and where each one's ranks begin. */
+/* Numbers nodes in the order of their places: node[place]. Sets where the ranks of each begin. */
 static void count_nodes(clv_host_order_t *host_order, int32_t *node)
 {
     int32_t n_before = 0;
@@ -60,7 +60,7 @@ static void count_nodes(clv_host_order_t *host_order, int32_t *node)
     host_order->root_node = node[host_order->place[host_order->root]];
 }
 
-/* first[] serves as where each node's next one goes, and is put back. */
+/* first[] is used as the next free position of each node, and then restored. */
 static void list_by_rank(clv_host_order_t *host_order, const int32_t *node)
 {
     for (int32_t p = 0; p < host_order->n_ranks; p++) {
@@ -142,7 +142,7 @@ static int is_sorted(const int64_t *order_ns, const int32_t *ranks, int32_t n)
     return i >= n;
 }
 
-/* 1, or 0 when too much had to move; all ranks are there then, in some order. */
+/* Insertion sort. 0: it took too many moves; all ranks are there, but not sorted. */
 static int insert_all(const int64_t *order_ns, int32_t *ranks, int32_t n)
 {
     int32_t n_moves = 0;
@@ -160,7 +160,7 @@ static int insert_all(const int64_t *order_ns, int32_t *ranks, int32_t n)
     return n_moves <= MOST_MOVES * n;
 }
 
-/* Runs from[left .. middle - 1] and from[middle .. right - 1] into to[left ..]. */
+/* Merges from[left .. middle - 1] and from[middle .. right - 1] into to[left ..]. */
 static void merge(const int64_t *order_ns, const int32_t *from, int32_t left, int32_t middle,
                   int32_t right, int32_t *to)
 {
@@ -192,7 +192,7 @@ static void merge_all(const int64_t *order_ns, int32_t *ranks, int32_t n, int32_
     }
 }
 
-/* Ranks first .. end - 1 of the lists, into the same of `ranks`. */
+/* Sorts ranks first .. end - 1 of the lists into the same positions of `ranks`. */
 static void sort_node(const clv_host_order_t *host_order, const int64_t *order_ns, int32_t first,
                       int32_t end, int32_t *ranks, int32_t *scratch)
 {

@@ -30,7 +30,7 @@ clv_span_t clv_sched_span(const int64_t *times_ns, int32_t n)
 {
     clv_span_t a = {times_ns[0], times_ns[0]}, b = {times_ns[n - 1], times_ns[n - 1]};
 
-    for (int32_t i = 1; i + 1 < n; i += 2) { /* two, which do not wait for each other */
+    for (int32_t i = 1; i + 1 < n; i += 2) { /* pairs, whose minima do not wait for each other */
         a.first_ns = clv_smaller(a.first_ns, times_ns[i]);
         a.last_ns = clv_larger(a.last_ns, times_ns[i]);
         b.first_ns = clv_smaller(b.first_ns, times_ns[i + 1]);
@@ -112,7 +112,7 @@ void clv_sched_lowest_ranks(const clv_instance_t *instance, int32_t *lowest)
     }
 }
 
-/* The places of a host order have been looked at. */
+/* The places of a host order have been checked. */
 static clv_status_t check_places(const clv_instance_t *instance, const char **reason_p)
 {
     if (instance->host_order != NULL) {
@@ -126,7 +126,7 @@ static clv_status_t check_places(const clv_instance_t *instance, const char **re
     return CLV_OK;
 }
 
-/* What has to do with numbers of ranks and segments, not with times. */
+/* Checks what depends on ranks and segments only, not on times. */
 static clv_status_t check_frame(const clv_instance_t *instance, const char **reason_p)
 {
     if (instance->n_ranks < 1 || instance->n_segments < 1) {
@@ -148,7 +148,7 @@ static clv_status_t check_frame(const clv_instance_t *instance, const char **rea
     return check_places(instance, reason_p);
 }
 
-/* Arrivals are there. */
+/* Checks times; there are arrivals. */
 static clv_status_t check_times(const clv_instance_t *instance, const char **reason_p)
 {
     const clv_span_t arrival = clv_sched_span(instance->arrival_ns, instance->n_ranks);

@@ -41,7 +41,7 @@ void clv_interhost_drop(clv_interhost_t *interhost)
     *interhost = (clv_interhost_t){0};
 }
 
-/* first[] becomes where each rank's begin; it counts those of rank p at p + 1. */
+/* On entry first[p + 1] counts the sends of rank p; on return first[p] is where they begin. */
 static void add_up(int32_t *first, int32_t n_ranks)
 {
     for (int32_t p = 0; p < n_ranks; p++) {
@@ -49,17 +49,18 @@ static void add_up(int32_t *first, int32_t n_ranks)
     }
 }
 
-/* What is done to a copy. */
+/* Operations on a copy. */
 typedef struct tally {
-    int32_t n_done; /* sent and received, over links */
+    int32_t n_done; /* of sends and receives over links */
     int32_t near_slot;
-    int32_t near_number; /* of them before what comes from inside */
-    int32_t last_out;    /* where its last send is, while nothing is received behind that; or: */
+    int32_t near_number; /* those of them before the segment from inside */
+    int32_t last_out;    /* its last send if nothing is received after it; or: */
 } tally_t;
 
 enum { NEVER_SENT = -1, SENT_BEFORE = -2 };
 
-/* How much is done to the copy before this slot; one more is. */
+/* Numbers one more operation on the copy, in this slot: returns how many operations come before
+ * it. */
 static inline int32_t number(tally_t *copy, int32_t slot)
 {
     const int32_t n_before = copy->n_done, near_before = copy->near_slot <= slot;
@@ -69,7 +70,7 @@ static inline int32_t number(tally_t *copy, int32_t slot)
     return n_before + near_before;
 }
 
-/* next: where the next send of each rank goes. */
+/* next: position of each rank's next send. */
 static void place_sends(clv_interhost_t *interhost, const clv_send_t *sends, int64_t n_sends,
                         int32_t *next, tally_t *tally)
 {
@@ -92,7 +93,7 @@ static void place_sends(clv_interhost_t *interhost, const clv_send_t *sends, int
     }
 }
 
-/* What is known of copies when all is placed. */
+/* Sets what is known of copies once all sends are placed. */
 static void close_copies(clv_interhost_t *interhost, const tally_t *tally)
 {
     const size_t n_copies = (size_t) interhost->n_ranks * (size_t) interhost->n_segments;
@@ -121,7 +122,7 @@ static int allocate_sends(clv_interhost_t *interhost, int64_t n_sends)
            interhost->first_in != NULL && interhost->near_number != NULL;
 }
 
-/* next: as of place_sends, unset. */
+/* next: scratch for place_sends. */
 static void number_sends(clv_interhost_t *interhost, const clv_send_t *sends, int64_t n_sends,
                          int32_t *next, tally_t *tally)
 {

@@ -13,18 +13,18 @@
 #include "util/util_alloc.h"
 #include "util/util_min_max.h"
 
-/* One rank while it takes. */
+/* A rank while it receives. */
 typedef struct taking {
     const clv_interhost_stream_t *stream;
     const int32_t *near_slot;
-    const int64_t *here_ns; /* over the link, by segment */
+    const int64_t *here_ns; /* arrival over the link, by segment */
     int64_t *ready_ns;      /* by segment */
     int64_t far_slot;
     int32_t slots_per_round;
     int32_t n_segments;
     int64_t combine_ns;
     int64_t core_free_ns;
-    int near_is_first; /* of what is there at the same time, whatever the plan says */
+    int near_is_first; /* tie-break that overrides the plan: segments from inside come first */
 } taking_t;
 
 static int64_t near_here_ns(const clv_interhost_stream_t *stream, int32_t segment)
@@ -33,20 +33,20 @@ static int64_t near_here_ns(const clv_interhost_stream_t *stream, int32_t segmen
                       stream->first_ns[1] + segment * stream->step_ns[1]);
 }
 
-/* Whether by the plan this segment comes from inside before that one comes over the link. */
+/* Whether the plan has this segment come from inside before that one over the link. */
 static inline int is_planned_first(const taking_t *taking, int32_t near, int32_t far)
 {
     return taking->near_slot[near] <= taking->far_slot + (int64_t) far * taking->slots_per_round;
 }
 
-/* When the processor is free that has combined so many parts of a segment, from now on. */
+/* When the processor is free after it has combined n_parts parts of a segment. */
 static inline int64_t combine(int64_t free_ns, int64_t now_ns, int n_parts, int64_t combine_ns)
 {
     return n_parts == 0 ? free_ns : clv_larger(free_ns, now_ns) + n_parts * combine_ns;
 }
 
-/* A part is there, the other one of its segment is, or is not yet. What is the first by the plan is
- * combined at once, the second when both are there: so of the first it is one more. */
+/* Combines parts as they come. The part that is first in the plan is combined at once, the second
+ * one when both are there. So if the first one comes second, both are combined. */
 static void take_both(taking_t *taking)
 {
     const int32_t n = taking->n_segments;
@@ -72,7 +72,7 @@ static void take_both(taking_t *taking)
     taking->core_free_ns = free_ns;
 }
 
-/* From inside, or over the link, or nothing. */
+/* Combines one stream: from inside, or over the link, or none. */
 static void take_one(taking_t *taking, int comes_near, int comes_far)
 {
     int64_t free_ns = taking->core_free_ns;
@@ -98,14 +98,14 @@ static void take_all(taking_t *taking, int comes_far)
     }
 }
 
-/* Ways from one rank to the next. */
+/* A way from one rank to the next. */
 typedef struct way {
     int64_t wire_ns;
     int64_t latency_ns;
     int64_t gap_ns;
 } way_t;
 
-/* When the segments are there, in here_ns; returns when the last one is out. */
+/* Sets here_ns[], when segments arrive; returns when the last one has left. */
 static int64_t send_all(const taking_t *taking, int64_t first_ns, way_t way, int64_t *here_ns)
 {
     const int64_t busy_ns = clv_larger(way.wire_ns, way.gap_ns);

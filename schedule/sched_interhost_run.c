@@ -28,43 +28,43 @@
 
 enum { NOBODY = -1, SLEEPY_PASSES = 4 };
 
-static const int64_t always_free_ns = 0; /* of no way */
+static const int64_t always_free_ns = 0; /* for a rank without a way */
 
 typedef struct copy {
-    int64_t ready_ns; /* its last send is out and its last receive combined */
+    int64_t ready_ns; /* when its last send has left and its last receive is combined */
     int32_t n_done;   /* sends started and receives combined */
-    int32_t parked;   /* the first send that arrived too early, or NOBODY */
+    int32_t parked;   /* first send that arrived too early, or NOBODY */
 } copy_t;
 
-/* What a send takes on a way. */
+/* Durations of a send on a way. */
 typedef struct way {
-    int64_t out_ns;     /* until it is out of the sender */
+    int64_t out_ns;     /* until it has left the sender */
     int64_t busy_ns;    /* until the sender may send again */
-    int64_t in_busy_ns; /* until the receiver may be sent to again */
-    int64_t here_ns;    /* until it is there */
+    int64_t in_busy_ns; /* until the receiver can be sent to again */
+    int64_t here_ns;    /* until it has arrived */
 } way_t;
 
-/* On the link. */
+/* A send on the link. */
 typedef struct arrival {
     int64_t here_ns;
     int32_t send;
 } arrival_t;
 
 typedef struct representative {
-    int64_t at_ns;          /* when it has something to do; INT64_MAX: not known */
-    int64_t ready_ns;       /* the same if the way were free */
-    const int64_t *free_ns; /* when the way is on which it will send next, if it lacks nothing */
+    int64_t at_ns;          /* when it can act; INT64_MAX: unknown */
+    int64_t ready_ns;       /* the same if its way were free */
+    const int64_t *free_ns; /* when the way of its next send is free, if it lacks nothing */
     const clv_interhost_send_t *next, *end; /* sends */
-    copy_t *copy;                           /* which the next one sends */
+    copy_t *copy;                           /* the one that the next send carries */
     struct representative *receiver;        /* of the next one */
-    struct representative *best; /* who starts in this pass on the way to this one, or NULL */
-    const way_t *way;            /* to this one: a link but for who is handed all */
-    int64_t in_free_ns;          /* of that way */
+    struct representative *best; /* winner of this pass on the way to this one, or NULL */
+    const way_t *way;            /* to this one: a link, or near for the rank that is handed all */
+    int64_t in_free_ns;          /* when that way is free */
     int64_t out_free_ns;
     int64_t core_free_ns;
-    int64_t near_ns;    /* when the next from inside is here; INT64_MAX: nothing comes */
-    int64_t far_ns;     /* the same over the link, as far as it is known */
-    int64_t line_ns[2]; /* the next segment from inside: of both, the later */
+    int64_t near_ns;    /* arrival of the next segment from inside; INT64_MAX: none comes */
+    int64_t far_ns;     /* the same over the link, as far as known */
+    int64_t line_ns[2]; /* the next segment from inside: the later of both */
     int64_t step_ns[2];
     copy_t *copies; /* by segment, as are these two */
     const int32_t *near_number;
@@ -73,33 +73,33 @@ typedef struct representative {
     int64_t exit_ns;
     int32_t near;       /* the next segment from inside */
     int32_t head, tail; /* what is on the link to it, in the queue */
-    int32_t n_parked;   /* what came too early for its copy, and waits: */
-    int32_t n_bound;    /* of them for what it sends, perhaps */
-    int32_t rank;       /* of the whole */
-    int32_t lacks;      /* 1: something is to come before its next send */
-    int32_t is_to_wake; /* 1: it sleeps and lacks something */
+    int32_t n_parked;   /* segments that came too early for their copy and wait */
+    int32_t n_bound;    /* those of them that may be for what it sends */
+    int32_t rank;       /* in the plan's ranks */
+    int32_t lacks;      /* 1: something must come before its next send */
+    int32_t is_to_wake; /* 1: it sleeps, and wakes when something comes */
 } representative_t;
 
 typedef struct run {
     const clv_interhost_t *interhost;
     way_t far, near;
     int64_t combine_ns;
-    int64_t reach_ns;  /* for so long behind now all that arrives is known */
-    int64_t window_ns; /* of a pass; 0: one send starts in each */
-    int64_t sleepy_ns; /* who has nothing to do for longer sleeps */
-    int64_t now_ns;    /* of this pass: nothing starts before */
-    int can_meet;      /* 1: sends of several may be there at the same time */
-    int is_ahead;      /* 1: what starts is there after all that started on that way before */
+    int64_t reach_ns;  /* this long after now all arrivals are known */
+    int64_t window_ns; /* length of a pass; 0: only one send starts in each */
+    int64_t sleepy_ns; /* a rank idle for longer than this sleeps */
+    int64_t now_ns;    /* of this pass: nothing starts earlier */
+    int can_meet;      /* 1: sends of several ranks may arrive at the same time */
+    int is_ahead;      /* 1: a send arrives after all that started on its way before */
     representative_t *representatives;
     copy_t *copies;
     arrival_t *queue;       /* rank after rank */
     int32_t *next_parked;   /* of each send */
-    representative_t **due; /* to whom anybody starts in this pass */
+    representative_t **due; /* receivers for which a send starts in this pass */
     int32_t n_due;
     representative_t **awake;
     int32_t n_awake;
-    int64_t *alarm_ns; /* of who sleeps; INT64_MAX: none */
-    int32_t *winner;   /* [1]: who wakes first; of [i] are [2 * i] and [2 * i + 1] */
+    int64_t *alarm_ns; /* when a sleeping rank wakes; INT64_MAX: never */
+    int32_t *winner;   /* [1]: wakes first; the winner of [2 * i] and [2 * i + 1] is in [i] */
     int32_t n_beds;    /* a power of two */
 } run_t;
 
@@ -127,7 +127,7 @@ static int64_t first_alarm_ns(const run_t *run)
     return run->alarm_ns[run->winner[1]];
 }
 
-/* Its way may have been taken since it looked. */
+/* The way may have been used since the rank last looked. */
 static inline void look_at_way(representative_t *me)
 {
     me->at_ns = clv_larger(me->ready_ns, *me->free_ns);
@@ -156,7 +156,7 @@ static inline void combine(const run_t *run, representative_t *me, copy_t *copy,
     copy->n_done++;
 }
 
-/* The parked send whose turn it is, taken out of the list; NOBODY: none. */
+/* Takes the parked send whose turn it is out of the list; NOBODY: none. */
 static int32_t unpark_send(const run_t *run, copy_t *copy)
 {
     for (int32_t *at = &copy->parked; *at != NOBODY; at = &run->next_parked[*at]) {
@@ -169,7 +169,7 @@ static int32_t unpark_send(const run_t *run, copy_t *copy)
     return NOBODY;
 }
 
-/* Combines what waited for the copy to come so far. */
+/* Combines all parked segments that the copy is now ready for. */
 __attribute__((noinline)) static void unpark_all(const run_t *run, representative_t *me,
                                                  copy_t *copy, int64_t now_ns)
 {
@@ -214,7 +214,7 @@ static inline void take_near(const run_t *run, representative_t *me)
     unpark(run, me, copy, now_ns);
 }
 
-/* What is sent there is here. */
+/* A send to this rank has arrived. */
 static inline void take_send(const run_t *run, representative_t *me,
                              const clv_interhost_send_t *send, int64_t now_ns)
 {
@@ -241,8 +241,8 @@ static inline void take_far(const run_t *run, representative_t *me)
     take_send(run, me, send, now_ns);
 }
 
-/* Of two that are there at the same time. They come in plan order; but what takes no time on the
- * link comes after what was there at that moment. */
+/* Order of two segments that arrive at the same time: that of the plan. But a send that takes no
+ * time on the link comes after what was there at that moment. */
 static int is_near_before(const run_t *run, const representative_t *me,
                           const clv_interhost_send_t *send)
 {
@@ -265,8 +265,8 @@ __attribute__((noinline)) static void take_next(const run_t *run, representative
     }
 }
 
-/* Takes at once what will be there by then, this send at last, where nothing of it waits for what
- * the rank sends: so it is the same whenever it is taken. 1, or 0: it does. */
+/* Receives at once what will have arrived by then, this send last, unless any of it must wait for
+ * one of the rank's own sends: then the result is the same whenever it is received. 0: it must. */
 static inline int take_ahead(const run_t *run, representative_t *me,
                              const clv_interhost_send_t *send, int64_t here_ns)
 {
@@ -288,7 +288,7 @@ static inline int take_ahead(const run_t *run, representative_t *me,
 
 /* ---- sending --------------------------------------------------------------------------------- */
 
-/* Which send is the next, and lacks everything until its rank looks. */
+/* Sets the next send, which lacks everything until its rank looks. */
 static inline void aim(const run_t *run, representative_t *me, const clv_interhost_send_t *next)
 {
     me->next = next;
@@ -301,7 +301,7 @@ static inline void aim(const run_t *run, representative_t *me, const clv_interho
     }
 }
 
-/* Takes what must come before the rank's next send, as far as it is known by now. */
+/* Receives what must come before the rank's next send, as far as it is known by now. */
 static inline void look(run_t *run, representative_t *me)
 {
     const int64_t known_ns = run->now_ns + run->reach_ns;
@@ -322,8 +322,8 @@ static inline void look(run_t *run, representative_t *me)
     look_at_way(me);
 }
 
-/* Who starts at the same moment on a link that takes no time arrives in plan order; if nothing
- * takes any time, in the order in which they started. */
+/* Sends that start at the same moment on a link that takes no time arrive in plan order. If nothing
+ * takes any time, they arrive in the order in which they started. */
 static void put_on_link(run_t *run, representative_t *receiver, int32_t send, int64_t here_ns)
 {
     const clv_interhost_send_t *sends = run->interhost->sends;
@@ -338,7 +338,7 @@ static void put_on_link(run_t *run, representative_t *receiver, int32_t send, in
     receiver->far_ns = run->queue[receiver->head].here_ns;
 }
 
-/* The rank's next send leaves. */
+/* The next send of the rank leaves. */
 static inline void leave(run_t *run, representative_t *me, int64_t now_ns)
 {
     const way_t *way = me->receiver->way;
@@ -353,7 +353,7 @@ static inline void leave(run_t *run, representative_t *me, int64_t now_ns)
     unpark(run, me, copy, now_ns);
 }
 
-/* Something is on the link to it. */
+/* Tells a rank that something is on the link to it. */
 static inline void tell(run_t *run, representative_t *me, int64_t here_ns)
 {
     here_ns = me->lacks ? here_ns : INT64_MAX;
@@ -364,8 +364,9 @@ static inline void tell(run_t *run, representative_t *me, int64_t here_ns)
     }
 }
 
-/* What it lacks for the next send it looks for in the next pass, when more has come. Who gives a
- * segment away for good may look later at what came before that. */
+/* Starts a rank's next send. What it lacks for the one after that is looked for in the next pass,
+ * when more has come. A rank that gives a segment away for good may look later at what came
+ * before. */
 static inline void start(run_t *run, representative_t *me)
 {
     const clv_interhost_send_t *send = me->next;
@@ -387,7 +388,7 @@ static inline void start(run_t *run, representative_t *me)
 
 /* ---- passes ---------------------------------------------------------------------------------- */
 
-/* When the first one has something to do. Who has not for some passes goes to sleep. */
+/* The first time at which a rank can act. A rank that cannot act for some passes goes to sleep. */
 static int64_t find_now(run_t *run)
 {
     const int32_t n_before = run->n_awake;
@@ -410,7 +411,8 @@ static int64_t find_now(run_t *run)
     return clv_smaller(now_ns, first_alarm_ns(run));
 }
 
-/* On one way who was ready first is first, where it is free for both at the same time. */
+/* On one way, if it is free for both at the same time, the rank that was ready first sends
+ * first. */
 static int is_sooner(const representative_t *a, const representative_t *b)
 {
     if (a->at_ns != b->at_ns) {
@@ -431,7 +433,7 @@ static inline void compete(run_t *run, representative_t *me)
     }
 }
 
-/* Who starts by then; nobody before all have looked. */
+/* Finds the sends that start by last_ns, after all ranks have looked. */
 static void find_due(run_t *run, int64_t last_ns)
 {
     const int64_t known_ns = run->now_ns + run->reach_ns;
@@ -448,7 +450,7 @@ static void find_due(run_t *run, int64_t last_ns)
     }
 }
 
-/* Where a send may hold its sender for no time, only the first of all is sure to be that. */
+/* If a send may hold its sender for no time, only the first of all is certain. */
 static void keep_first(run_t *run)
 {
     int32_t first = 0;
@@ -518,7 +520,7 @@ static void place_representative(run_t *run, int32_t p, const clv_interhost_stre
     aim(run, me, interhost->sends + interhost->first_out[p]);
 }
 
-/* All are awake. */
+/* All ranks are awake. */
 static void place_beds(run_t *run)
 {
     for (int32_t i = 0; i < run->n_beds; i++) {
@@ -566,7 +568,7 @@ static void close_run(run_t *run)
     clv_free(run->representatives);
 }
 
-/* What comes when nothing is left to send. */
+/* Receives what comes after the last send. */
 static clv_status_t read_exits(run_t *run, int64_t *exit_ns)
 {
     for (int32_t p = 0; p < run->interhost->n_ranks; p++) {
@@ -609,13 +611,12 @@ static void set_lengths(run_t *run, const clv_replay_lengths_t *lengths)
 {
     run->combine_ns = lengths->combine_ns;
     run->far = way_of(lengths->far_wire_ns, lengths->far_latency_ns, lengths->gap_ns);
-    run->far.in_busy_ns = lengths->far_wire_ns; /* the gap is not the link's */
+    run->far.in_busy_ns = lengths->far_wire_ns; /* the gap does not occupy the link */
     run->near = way_of(lengths->near_wire_ns, lengths->near_latency_ns, lengths->gap_ns);
     run->can_meet = lengths->far_wire_ns == 0 && lengths->far_latency_ns > 0;
 }
 
-/* A send holds its sender for that long at least, and is on its way for longer than all but that
- * long. */
+/* Each send holds its sender for at least window_ns, and is on its way for more than reach_ns. */
 static void set_window(run_t *run)
 {
     const int64_t busy_ns = run->interhost->hands_over

@@ -6,7 +6,7 @@
 
 #include "util/util_alloc.h"
 
-/* The copies a rank begins with. */
+/* A rank's copies at its arrival. */
 static void place_copies(clv_pending_sends_t *all, int32_t p)
 {
     const int64_t arrival = all->arrival_ns[p];
@@ -18,7 +18,7 @@ static void place_copies(clv_pending_sends_t *all, int32_t p)
     }
 }
 
-/* Ranks as they arrive, each with the part of the sends that is as long as its own. */
+/* Ranks at their arrival, each with room for its own sends. */
 static void place_ranks(clv_pending_sends_t *all)
 {
     int32_t first = 0;
@@ -43,7 +43,7 @@ static void place_ranks(clv_pending_sends_t *all)
     }
 }
 
-/* Numbers what is done to each copy, in plan order. */
+/* Numbers the operations on each copy, in plan order. */
 static void place_sends(clv_pending_sends_t *all)
 {
     for (int32_t k = 0; k < all->plan->n_sends; k++) {

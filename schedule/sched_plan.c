@@ -18,7 +18,7 @@ enum { RADIX_MIN_BITS = 4, RADIX_MAX_BITS = 16 };
 clv_status_t clv_builder_init(clv_builder_t *builder, const clv_instance_t *instance)
 {
     int64_t n_cells = (int64_t) (instance->n_ranks - 1) * instance->n_segments;
-    /* Segments the sink takes back: half as much again in tiny cases, 3 % in large ones. */
+    /* Segments that the sink takes back: half as many again in tiny cases, 3 % in large ones. */
     int64_t n_extra = n_cells / 16 + 4 * (int64_t) instance->n_segments + instance->n_ranks;
 
     builder->n_sends = 0;
@@ -52,8 +52,8 @@ clv_status_t clv_builder_reserve(clv_builder_t *builder, int64_t n_more)
     return CLV_OK;
 }
 
-/* The table of a pass is about as long as what it sorts: clearing 2^16 places for a plan of a
- * hundred sends would take longer than to make the plan. */
+/* The table of a pass is about as long as the input: clearing 2^16 entries for a plan of a hundred
+ * sends would take longer than making the plan. */
 static int radix_bits(int64_t n_sends)
 {
     int bits = RADIX_MIN_BITS;
@@ -63,7 +63,7 @@ static int radix_bits(int64_t n_sends)
     return bits;
 }
 
-/* One pass of a least-significant-digit radix sort by round. starts has 2^bits + 1 places. */
+/* One pass of a least-significant-digit radix sort by round. starts has 2^bits + 1 entries. */
 static void sort_by_digit(const clv_send_t *from, clv_send_t *to, int64_t n_sends, int shift,
                           int bits, int64_t *starts)
 {
@@ -80,7 +80,7 @@ static void sort_by_digit(const clv_send_t *from, clv_send_t *to, int64_t n_send
     }
 }
 
-/* The bits that any round has. */
+/* All bits that occur in any round. */
 static uint32_t used_bits(const clv_builder_t *builder)
 {
     uint32_t used = 0;
@@ -154,7 +154,7 @@ uint64_t clv_plan_hash(const clv_plan_t *plan)
     return hash;
 }
 
-/* Which of the listed ranks each rank is, -1: none. */
+/* The index of each rank in the list; -1: not listed. */
 static void number_listed(const clv_plan_t *plan, const int32_t *ranks, int32_t n_listed,
                           int16_t *number)
 {
@@ -176,7 +176,7 @@ void clv_plan_index_steps(const clv_plan_t *plan, const int32_t *ranks, int32_t 
     for (int64_t k = 0; k < plan->n_sends; k++) {
         const int16_t sender = number[plan->sends[k].sender];
         const int16_t receiver = number[plan->sends[k].receiver];
-        if ((sender & receiver) == -1) { /* neither, as mostly */
+        if ((sender & receiver) == -1) { /* neither is listed, the usual case */
             continue;
         }
         first[sender + 1] += sender >= 0;
@@ -199,8 +199,8 @@ int64_t clv_plan_count_steps(const clv_plan_t *plan, int32_t rank)
 static const int32_t kind_there[] = {CLV_STEP_SEND, CLV_STEP_SEND_COPY};
 static const int32_t kind_here[] = {CLV_STEP_RECV_REDUCE, CLV_STEP_RECV_COPY};
 
-/* Writes a step of a rank whose steps lie from first on, behind those before *next_p. The receive
- * comes first in a round: then posting it never waits behind that round's send. */
+/* Adds a receive step to a rank whose steps begin at first and end before *next_p. Within a round
+ * it goes before the send, so that posting it never waits for that send. */
 static void put_recv(clv_step_t *steps, int64_t first, int64_t *next_p, clv_step_t step)
 {
     const int64_t at = (*next_p)++;
@@ -217,7 +217,7 @@ void clv_plan_list_steps(const clv_plan_t *plan, const int32_t *ranks, int32_t n
                          const int64_t *first, clv_step_t *steps)
 {
     int16_t number[CLV_SCHED_MAX_RANKS];
-    int64_t next[CLV_SCHED_MAX_RANKS]; /* by listed rank: where its next step goes */
+    int64_t next[CLV_SCHED_MAX_RANKS]; /* by listed rank: index of its next step */
 
     number_listed(plan, ranks, n_listed, number);
     memcpy(next, first, (size_t) n_listed * sizeof *next);

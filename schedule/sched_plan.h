@@ -18,23 +18,23 @@ typedef struct clv_builder {
     int64_t capacity;
 } clv_builder_t;
 
-/* Room for the sends an instance usually needs, so that growing is rare. */
+/* Makes room for the sends that an instance usually needs, so that growing is rare. */
 clv_status_t clv_builder_init(clv_builder_t *builder,
                               const clv_instance_t *instance) CLV_MUST_CHECK;
 void clv_builder_drop(clv_builder_t *builder);
 
-/* Makes sure that n_more sends fit behind the present ones; also in a builder of zeros. */
+/* Makes room for n_more further sends; works on a zeroed builder, too. */
 clv_status_t clv_builder_reserve(clv_builder_t *builder, int64_t n_more) CLV_MUST_CHECK;
 
-/* A MOVE; what only reduces makes no other. */
+/* Adds a MOVE; plans of a reduce have no other kind. */
 static inline void clv_builder_put(clv_builder_t *builder, int32_t round, int32_t sender,
                                    int32_t receiver, int32_t segment)
 {
     builder->sends[builder->n_sends++] = clv_send_of(round, sender, receiver, segment, CLV_MOVE);
 }
 
-/* Writes a MOVE to where a generator in a hurry collects its sends: the four 16-bit numbers in one
- * store. In four, a skewed plan of 512 ranks and segments takes 8 % longer. */
+/* Writes a MOVE for generators in a hurry: the four 16-bit numbers in one store. With four stores,
+ * a skewed plan of 512 ranks and segments takes 8 % longer. */
 static inline void clv_send_store(clv_send_t *to, int32_t round, int32_t sender, int32_t receiver,
                                   int32_t segment)
 {
@@ -48,10 +48,10 @@ static inline void clv_send_store(clv_send_t *to, int32_t round, int32_t sender,
 #endif
 }
 
-/* Stable sort by round, for generators that walk rank by rank. Needs the same memory once more. */
+/* Stable sort by round, for generators that work rank by rank. Needs the same memory once more. */
 clv_status_t clv_builder_sort(clv_builder_t *builder) CLV_MUST_CHECK;
 
-/* Hands the sends over to a new plan of the instance's goal; on failure the builder still owns
+/* Moves the sends into a new plan of the instance's goal; on failure the builder still owns
  * them. */
 clv_status_t clv_builder_finish(clv_builder_t *builder, const clv_instance_t *instance,
                                 clv_plan_t **plan_p) CLV_MUST_CHECK;

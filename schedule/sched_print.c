@@ -22,8 +22,8 @@ static void print_tuples(FILE *out, const clv_plan_t *plan, const clv_instance_t
     }
 }
 
-/* "3" or "1,4" when the sink took the segment back and sent it again, "4c" when it sent a copy,
- * "1,4,..." when it did so more often than a cell shows; "." if it never leaves. */
+/* "3"; "1,4" if the sink took the segment back and sent it again; "1,4,..." for more than fits into
+ * a cell; "4c" for a copy; "." if it is never sent. */
 static void print_cell(FILE *out, const clv_plan_t *plan, int32_t rank, int32_t segment)
 {
     char cell[64] = "";
@@ -43,7 +43,7 @@ static void print_cell(FILE *out, const clv_plan_t *plan, int32_t rank, int32_t 
     fprintf(out, " %4s", used == 0 ? "." : cell);
 }
 
-/* The head of the table: ranks, and below them their places if there are any. */
+/* The header of the table: ranks, and below them their places, if there are any. */
 static void print_head(FILE *out, const clv_plan_t *plan, const clv_instance_t *instance)
 {
     fprintf(out, "     ");
@@ -139,7 +139,7 @@ static int64_t count_crossings(const clv_plan_t *plan, const int32_t *place)
     return n_crossings;
 }
 
-/* Of a reduce without places, the goal is not worth a line. */
+/* The goal is left out for a reduce without places. */
 static void print_summary(FILE *out, const clv_plan_t *plan, const clv_instance_t *instance)
 {
     if (plan->goal != CLV_GOAL_REDUCE) {
@@ -155,7 +155,7 @@ static void print_summary(FILE *out, const clv_plan_t *plan, const clv_instance_
 /* Layout of the picture, in pixels: a row per rank, a column per round. */
 enum { CELL_WIDTH = 34, ROW_HEIGHT = 30, LEFT = 46, TOP = 58, CAPTION_WIDTH = 390 };
 
-/* The time at every so many rounds, with a line down to the last rank. */
+/* The time at every few rounds, with a line down to the last rank. */
 static void print_gantt_axis(FILE *out, const clv_plan_t *plan, const clv_instance_t *instance)
 {
     const int step = plan->n_rounds > 12 ? (plan->n_rounds + 11) / 12 : 1;
@@ -235,8 +235,8 @@ static void print_gantt(FILE *out, const clv_plan_t *plan, const clv_instance_t 
 
 /* ---- GOAL ------------------------------------------------------------------------------------ */
 
-/* A rank's part. Whatever it does with a segment follows what it did with it before, a send its
- * send before, and all its arrival, which is label 0. */
+/* One rank's part. Each step depends on the rank's earlier steps with the same segment, each send
+ * on the send before it, and all on the rank's arrival, which is label 0. */
 static void print_goal_rank(FILE *out, const clv_instance_t *instance, int32_t rank,
                             const clv_step_t *steps, int64_t n_steps, int64_t *last)
 {

@@ -37,7 +37,7 @@ refuse(reader_t *reader, clv_status_t status, const char *format, ...)
 
 /* ---- words and numbers of a line ------------------------------------------------------------- */
 
-/* Lines may end as on Windows, and editors put tabs. */
+/* Accepts Windows line ends and tabs. */
 static int is_blank(char letter)
 {
     return letter == ' ' || letter == '\t' || letter == '\r';
@@ -60,7 +60,7 @@ static int is_word(const char *word, size_t length, const char *text)
     return strlen(text) == length && memcmp(word, text, length) == 0;
 }
 
-/* A decimal number in [low, high]; nothing is skipped, rounded or wrapped. */
+/* A decimal number in [low, high]. Nothing is skipped, rounded or wrapped around. */
 static clv_status_t read_number(reader_t *reader, int64_t low, int64_t high, int64_t *number_p)
 {
     const char *word;
@@ -266,7 +266,7 @@ static clv_status_t end_line(reader_t *reader)
     return CLV_OK;
 }
 
-/* The word "copy", or nothing; what else there may be is left to end_line. */
+/* The word "copy", or nothing; anything else is left to end_line. */
 static clv_send_kind_t read_kind(reader_t *reader)
 {
     const char *const before = reader->at, *word;
@@ -278,7 +278,7 @@ static clv_send_kind_t read_kind(reader_t *reader)
     return CLV_MOVE;
 }
 
-/* After `schedule`: tuples, each a send. */
+/* After `schedule`: one send per tuple. */
 static clv_status_t read_tuple(reader_t *reader)
 {
     const clv_instance_t *instance = &reader->parsed->instance;
@@ -299,7 +299,7 @@ static clv_status_t read_tuple(reader_t *reader)
     return CLV_OK;
 }
 
-/* The key the line begins with, at or after *next_p; required ones cannot be passed over. */
+/* Reads the key that the line begins with, at or after *next_p; required keys cannot be skipped. */
 static clv_status_t read_key(reader_t *reader, int *next_p)
 {
     const char *word;

@@ -24,10 +24,10 @@
 
 enum { MAX_SENDS = 1 << 30 };
 
-/* How a rank is replayed; ASKED while its chain of sources is followed. */
+/* How a rank is replayed. ASKED: while its chain of sources is followed. */
 enum { WAY_UNKNOWN, WAY_ASKED, WAY_AHEAD, WAY_EVENTS };
 
-/* who < n_ranks: that rank's next send could start; else send who - n_ranks has arrived. */
+/* who < n_ranks: this rank's next send could start. Otherwise send who - n_ranks has arrived. */
 typedef struct event {
     int64_t at_ns;
     int32_t who;
@@ -35,13 +35,14 @@ typedef struct event {
 
 typedef struct world {
     clv_pending_sends_t all;
-    event_t *heap; /* three a rank at most */
+    event_t *heap; /* at most three events per rank */
     int32_t n_events;
 } world_t;
 
 /* ---- the heap -------------------------------------------------------------------------------- */
 
-/* At the same time arrivals, in plan order, before starts; of starts, who was ready first. */
+/* At the same time, arrivals come before starts, and among themselves in plan order. Of starts, the
+ * rank that was ready first comes first. */
 static int is_sooner(const world_t *world, int32_t a, int32_t b)
 {
     const int32_t n_ranks = world->all.plan->n_ranks;
@@ -73,7 +74,7 @@ static void push(world_t *world, int64_t at_ns, int32_t who)
     world->heap[at] = event;
 }
 
-/* In the place of the first event. */
+/* Replaces the first event. */
 static void replace(world_t *world, int64_t at_ns, int32_t who)
 {
     const event_t event = {at_ns, who};
@@ -101,7 +102,7 @@ static void drop(world_t *world)
     }
 }
 
-/* Puts the rank's next send into the heap as soon as its copy is what the plan wants to send. */
+/* Puts the rank's next send into the heap as soon as its copy is complete for that send. */
 static void offer(world_t *world, int32_t p)
 {
     clv_replay_rank_t *rank = &world->all.ranks[p];
@@ -121,7 +122,7 @@ static void offer(world_t *world, int32_t p)
 
 /* ---- what is under way ----------------------------------------------------------------------- */
 
-/* The send has just left. */
+/* A send has left. */
 static void fly(world_t *world, int32_t at)
 {
     const clv_pending_send_t *pending = &world->all.pending[at];
@@ -133,7 +134,8 @@ static void fly(world_t *world, int32_t at)
     }
 }
 
-/* The send, the first event, has arrived: who follows it takes its place in the heap. */
+/* The first event, a send, has arrived: the next send under way from the same rank replaces it in
+ * the heap. */
 static void land(world_t *world, int32_t at)
 {
     const int is_near = world->all.pending[at].is_near;
@@ -151,7 +153,7 @@ static void land(world_t *world, int32_t at)
     }
 }
 
-/* The rank's next send starts now. */
+/* The next send of the rank starts now. */
 static void start(world_t *world, int32_t p, int64_t now_ns)
 {
     const int32_t at = world->all.ranks[p].next;
@@ -165,8 +167,8 @@ static void start(world_t *world, int32_t p, int64_t now_ns)
 
 /* ---- ahead, without events ------------------------------------------------------------------- */
 
-/* What a send says about its two ranks: they need events if it crosses a link, or if the receiver
- * has another source; and the receiver also if it has done something with that segment before. */
+/* Finds ranks that need events: both ranks of a send that crosses a link or whose receiver has
+ * another source, and a receiver that has already used the segment. */
 static void judge_send(world_t *world, const clv_pending_send_t *pending)
 {
     clv_replay_rank_t *sender = &world->all.ranks[pending->sender],
@@ -186,7 +188,7 @@ static void judge_send(world_t *world, const clv_pending_send_t *pending)
     receiver->source[1] = pending->sender;
 }
 
-/* Who receives from a rank that needs events needs them, too. */
+/* A rank that receives from a rank that needs events needs them, too. */
 static void follow_sources(world_t *world, int32_t p)
 {
     clv_replay_rank_t *ranks = world->all.ranks;
@@ -203,7 +205,8 @@ static void follow_sources(world_t *world, int32_t p)
     }
 }
 
-/* Sources are asked for anew: clv_pending_sends_in_order has noted some before it gave up. */
+/* Sources are found again, because clv_pending_sends_in_order may have set some before it gave
+ * up. */
 static void find_ways(world_t *world)
 {
     for (int32_t p = 0; p < world->all.plan->n_ranks; p++) {

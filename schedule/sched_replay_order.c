@@ -12,7 +12,7 @@
  */
 #include "schedule/sched_pending_sends.h"
 
-/* Keeps the only rank that sends on a way or link; 0: there is another one. */
+/* Keeps the only rank that sends on a way or link; 0: there is more than one. */
 static int is_only(int32_t *holder, int32_t rank)
 {
     if (*holder == CLV_NO_SEND) {
@@ -21,8 +21,8 @@ static int is_only(int32_t *holder, int32_t rank)
     return *holder == rank;
 }
 
-/* Whether every way and link has one rank that sends on it, and every copy is sent when nothing
- * more comes to it; and nothing arrives when it leaves. holders: two numbers for each place. */
+/* Whether each way and link has a single sender, each copy is sent only after its last receive, and
+ * no send arrives at the moment it leaves. holders: two numbers per place. */
 static int nobody_contends(clv_pending_sends_t *all, int32_t *holders)
 {
     const clv_replay_lengths_t *lengths = all->lengths;
@@ -45,7 +45,7 @@ static int nobody_contends(clv_pending_sends_t *all, int32_t *holders)
     return free;
 }
 
-/* The first of the rank's sends to the receiver from this one on, or its end. */
+/* The rank's first send to the receiver from index `at` on; its end if there is none. */
 static int32_t next_to(const clv_pending_sends_t *all, const clv_replay_rank_t *rank,
                        int32_t receiver, int32_t at)
 {
@@ -55,7 +55,7 @@ static int32_t next_to(const clv_pending_sends_t *all, const clv_replay_rank_t *
     return at;
 }
 
-/* What its sources have sent arrives, in the order in which it is there. */
+/* Receives what the rank's sources have sent, in order of arrival. */
 static void merge_sources(clv_pending_sends_t *all, int32_t p)
 {
     const clv_replay_rank_t none = {.first = 0, .end = 0};
@@ -88,7 +88,8 @@ static void replay_rank(clv_pending_sends_t *all, int32_t p)
     }
 }
 
-/* Tells the ranks that this one sends to; those whose sources have all done so join the order. */
+/* Counts this source at each rank that it sends to. A rank whose sources have all been counted
+ * joins the order. */
 static int32_t feed(const clv_pending_sends_t *all, int32_t p, int32_t *n_sources,
                     int32_t *last_source, int32_t *order, int32_t n_ordered)
 {
@@ -104,8 +105,8 @@ static int32_t feed(const clv_pending_sends_t *all, int32_t p, int32_t *n_source
     return n_ordered;
 }
 
-/* Every rank behind those that send to it; 0: there is no such order. scratch: two numbers for each
- * rank. */
+/* Sorts ranks so that each comes after those that send to it; 0: impossible. scratch: two numbers
+ * per rank. */
 static int sort_ranks(const clv_pending_sends_t *all, int32_t *order, int32_t *scratch)
 {
     const int32_t n_ranks = all->plan->n_ranks;

@@ -20,8 +20,8 @@
 #include "schedule/schedule.h"
 #include "util/util_alloc.h"
 
-/* What the judge remembers of one rank in the current round. Rounds start at 0, memory is zeroed,
- * so a round is stored plus one: 0 means never. */
+/* State of a rank in the current round. Rounds start at 0 and the memory is zeroed, so a round is
+ * stored plus one: 0 means never. */
 typedef struct rank_state {
     int32_t sent_in;
     int32_t sent_segment;
@@ -55,7 +55,7 @@ static uint16_t *weight_of(const judge_t *judge, int32_t rank, int32_t segment)
     return &judge->weights[(size_t) rank * (size_t) judge->plan->n_segments + (size_t) segment];
 }
 
-/* The send names existing ranks and segments and does not go back in time. */
+/* Checks that ranks and segments exist and that rounds do not go back. */
 static clv_status_t check_ranges(const judge_t *judge, int64_t k)
 {
     const clv_plan_t *plan = judge->plan;
@@ -77,7 +77,8 @@ static clv_status_t check_ranges(const judge_t *judge, int64_t k)
     return CLV_OK;
 }
 
-/* One send and one receive per rank and round; what comes in a round does not leave in it. */
+/* Checks one send and one receive per rank and round; a segment received in a round does not leave
+ * in it. */
 static clv_status_t check_round_rules(const judge_t *judge, int64_t k)
 {
     const clv_send_t *send = &judge->plan->sends[k];
@@ -104,7 +105,7 @@ static clv_status_t check_round_rules(const judge_t *judge, int64_t k)
     return CLV_OK;
 }
 
-/* What is sent is there, and the receiver can take it. */
+/* Checks that the sender has what it sends, and that the receiver can take it. */
 static clv_status_t check_weights(const judge_t *judge, int64_t k)
 {
     const clv_send_t *send = &judge->plan->sends[k];
@@ -127,8 +128,8 @@ static clv_status_t check_weights(const judge_t *judge, int64_t k)
     return CLV_OK;
 }
 
-/* The receiver holds the segment from now on; that it cannot send it in this same round is seen
- * to by check_round_rules. */
+/* The receiver holds the segment from now on. check_round_rules makes sure that it does not send it
+ * in the same round. */
 static void do_send(judge_t *judge, const clv_send_t *send)
 {
     uint16_t *there = weight_of(judge, send->sender, send->segment);
@@ -224,14 +225,14 @@ clv_status_t clv_plan_validate(const clv_plan_t *plan, char *reason, size_t reas
     return status;
 }
 
-/* The windows of the paper, replayed from the plan alone: who still holds something is counted
- * from the sends, who is inside the window follows from the arrivals. */
+/* The paper's windows, replayed from the plan alone. The sends tell which ranks still hold
+ * something, the arrivals which ranks are inside the window. */
 typedef struct replay {
     const clv_instance_t *instance;
     int64_t round_ns;
     int64_t *avail_ns;
-    int32_t *last_round; /* in which the rank has something to do; -1: never, INT32_MAX for the root
-                            of a reduce, which stays */
+    int32_t *last_round; /* last round in which the rank acts; -1: never, INT32_MAX: the root of a
+                          * reduce, which stays */
 } replay_t;
 
 /* The earliest availability of ranks with something left to do in this round or later. */
@@ -257,8 +258,8 @@ static void pass_rounds(replay_t *replay, int64_t round, int64_t n_rounds)
     }
 }
 
-/* Rounds in which the window holds the same ranks can be passed in one go: until the next
- * availability outside the window, the next send at the latest. */
+/* Rounds whose windows hold the same ranks are passed at once: until the next availability outside
+ * the window, or at most until the next send. */
 static int64_t quiet_rounds(const replay_t *replay, int64_t round, int64_t n_wanted)
 {
     int64_t start_ns = window_start(replay, round);
@@ -276,7 +277,7 @@ static clv_status_t replay_rounds(replay_t *replay, const clv_plan_t *plan, char
                                   size_t reason_bytes)
 {
     int64_t round = 0;
-    int64_t end_ns = replay->round_ns; /* arrivals count from the first */
+    int64_t end_ns = replay->round_ns; /* arrivals are relative to the first */
     for (int64_t k = 0; k < plan->n_sends; k++) {
         const clv_send_t *send = &plan->sends[k];
         while (round < send->round) {

@@ -10,7 +10,7 @@
 #include "util/util_alloc.h"
 #include "util/util_min_max.h"
 
-/* One rank while the seats are sorted. */
+/* A rank while seats are sorted. */
 typedef struct guest {
     int64_t phase_ns;
     int64_t lead_ns;
@@ -64,7 +64,7 @@ static void sort_guests(clv_active_t *active, const clv_instance_t *instance, gu
     }
 }
 
-/* One block: two int64, four int32 and one bit per rank. */
+/* One block of memory: two int64, four int32 and one bit per rank. */
 static clv_status_t carve(clv_active_t *active)
 {
     size_t n_ranks = (size_t) active->n_ranks;
@@ -116,7 +116,7 @@ static int64_t next_arrival_ns(const clv_active_t *active)
                : INT64_MAX;
 }
 
-/* The window starts at the earliest availability: the first member's, or a new arrival's. */
+/* The window starts at the earliest availability: that of the first member or of a new arrival. */
 static void move_window(clv_active_t *active)
 {
     int32_t first = active->n_members > 0 ? clv_bits_next_circular(active->members, active->n_words,
@@ -143,7 +143,7 @@ static void admit(clv_active_t *active)
         active->n_members++;
         active->n_joined++;
     }
-    /* Someone available at the same time may sit before the seat that set the window. */
+    /* A member available at the same time may have a seat before this one. */
     active->head =
         clv_bits_next_circular(active->members, active->n_words, active->tie_first[active->head]);
 }

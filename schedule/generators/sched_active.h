@@ -24,12 +24,12 @@ typedef struct clv_active {
     int64_t round_ns; /* effective */
     int64_t round;    /* the current one */
     int64_t round_limit;
-    int64_t start_ns; /* where the window of the current round starts: availability of head */
+    int64_t start_ns; /* start of this round's window: availability of head */
     int32_t head;     /* seat of the first member */
     int32_t n_members;
-    int32_t n_unfinished; /* members and ranks still to come */
+    int32_t n_unfinished; /* members, and ranks still to arrive */
     int32_t n_arrived;
-    int32_t n_joined;    /* arrived[n_arrived - n_joined ..] joined for the current round */
+    int32_t n_joined;    /* those from [n_arrived - n_joined] on joined in the current round */
     int32_t *arrived;    /* seats in order of arrival */
     int32_t *rank_at;    /* seat -> rank */
     int32_t *seat_of;    /* rank -> seat */
@@ -43,14 +43,14 @@ typedef struct clv_active {
 clv_status_t clv_active_init(clv_active_t *active, const clv_instance_t *instance) CLV_MUST_CHECK;
 void clv_active_drop(clv_active_t *active);
 
-/* Forms the group of the next round in which at least two ranks take part; idle rounds are jumped.
- * CLV_OK, CLV_NONE when at most one rank is unfinished, CLV_OVERFLOW. */
+/* Forms the group of the next round in which at least two ranks take part; skips idle rounds.
+ * CLV_OK, CLV_NONE if at most one rank is unfinished, CLV_OVERFLOW. */
 clv_status_t clv_active_next(clv_active_t *active) CLV_MUST_CHECK;
 
 /* The current round is over: its members become available one round length later. */
 void clv_active_end_round(clv_active_t *active);
 
-/* The member holds nothing any more. Between clv_active_end_round and clv_active_next. */
+/* The member holds nothing any more. Call between clv_active_end_round and clv_active_next. */
 void clv_active_leave(clv_active_t *active, int32_t seat);
 
 /* The first set bit at or after `from` on the circle, or -1. Bits beyond the set are zero. */

@@ -20,9 +20,9 @@
 #include "util/util_min_max.h"
 
 typedef struct link {
-    int64_t place_ns; /* when the first rank of its place comes; of the root's place: before all */
+    int64_t place_ns; /* first arrival in its place; before all in the root's place */
     int64_t order_ns;
-    int32_t place; /* its lowest rank */
+    int32_t place; /* lowest rank of the place */
     int32_t rank;
 } link_t;
 
@@ -36,7 +36,8 @@ static int compare_links(const void *a, const void *b)
     return order != 0 ? order : clv_compare(x->rank, y->rank);
 }
 
-/* lowest: n_ranks numbers. chain[q].place_ns is kept at the lowest rank q of a place first. */
+/* lowest: n_ranks numbers. chain[q].place_ns is first computed at the lowest rank q of each
+ * place. */
 static void sort_chain(const clv_instance_t *instance, link_t *chain, int32_t *lowest)
 {
     const int32_t n_ranks = instance->n_ranks, root = instance->root;
@@ -58,7 +59,7 @@ static void sort_chain(const clv_instance_t *instance, link_t *chain, int32_t *l
     qsort(chain, (size_t) n_ranks, sizeof *chain, compare_links);
 }
 
-/* ready[s]: the first round in which the rank before may send segment s. */
+/* ready[s]: the first round in which the rank before it may send segment s. */
 static void fill_chain(const clv_instance_t *instance, const link_t *chain, int64_t *ready,
                        clv_builder_t *builder)
 {

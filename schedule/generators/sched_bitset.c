@@ -27,11 +27,11 @@
 #include "util/util_alloc.h"
 #include "util/util_min_max.h"
 
-/* A bit no set has. */
+/* A bit that no set has. */
 #define NO_BIT UINT32_MAX
 
-/* Counting: the digit that is the purse, worth 16, of which two must stay; a send takes up to two.
- */
+/* Counting: the binary digit used as the purse, worth 16; two must stay in it, and a send takes up
+ * to two. */
 enum { PURSE = 4, DISCOUNTS_PER_REFILL = 7 };
 
 #define ROUND_NAME(stem) stem##_plain
@@ -89,7 +89,7 @@ typedef struct bitset {
     void *memory;
 } bitset_t;
 
-/* One word, or whole vectors. */
+/* One word, or a multiple of the vector length. */
 static uint32_t set_words(int32_t n_bits, int one_word)
 {
     return one_word ? 1 : ((uint32_t) n_bits + 511) / 512 * 8;
@@ -133,7 +133,7 @@ static uint64_t *align_to_block(void *memory)
     return (uint64_t *) (address + (block - address % block) % block);
 }
 
-/* One block: 2 bits per cell for the matrices, then sets and tables. */
+/* One block of memory: 2 bits per cell for the matrices, then sets and tables. */
 static clv_status_t carve(bitset_t *bitset)
 {
     clv_bitset_round_t *at = &bitset->at;
@@ -229,7 +229,7 @@ static clv_status_t line_up_latest_first(bitset_t *bitset)
     return CLV_OK;
 }
 
-/* Clairvoyant takes turns as the active set is seated. */
+/* Clairvoyant takes turns in the order of seats. */
 static void line_up_by_seat(bitset_t *bitset)
 {
     for (int32_t turn = 0; turn < bitset->instance->n_ranks; turn++) {
@@ -250,7 +250,7 @@ static void assign_turns(bitset_t *bitset)
     bitset->first = bitset->turn_at[active->seat_of[clv_sched_first_rank(instance)]];
 }
 
-/* Everybody holds everything; a column knows its holders only once they have arrived. */
+/* Every rank holds every segment. A column lists its holders only once they have arrived. */
 static void fill_rows(bitset_t *bitset)
 {
     clv_bitset_round_t *at = &bitset->at;
@@ -286,7 +286,8 @@ static void admit(bitset_t *bitset)
     }
 }
 
-/* The root once it is a member; before that the head, or for latest-first who came first. */
+/* The root, once it is a member; before that the head, or in latest-first the rank that arrived
+ * first. */
 static int32_t choose_sink(const bitset_t *bitset)
 {
     if (has_bit(bitset->members, bitset->root)) {
@@ -295,7 +296,7 @@ static int32_t choose_sink(const bitset_t *bitset)
     return bitset->rule.latest_first ? bitset->first : bitset->active.head;
 }
 
-/* What it wants is everything, until serve_sink knows better. */
+/* The sink wants all segments, until serve_sink narrows that. */
 static void prepare_sink(bitset_t *bitset)
 {
     const clv_bitset_round_t *at = &bitset->at;
@@ -307,7 +308,7 @@ static void prepare_sink(bitset_t *bitset)
     bitset->sink = sink;
 }
 
-/* Who may send: the members, but for a root that never does. */
+/* The members that may send: all, except a root that never sends. */
 static void free_members(bitset_t *bitset)
 {
     clv_bitset_round_t *at = &bitset->at;
@@ -343,9 +344,9 @@ static void open_round(bitset_t *bitset)
     at->send = bitset->builder.sends + bitset->builder.n_sends;
 }
 
-/* The next round is likely to be as this one. If the sends of this one lie further apart than there
- * are sends, many of the segments between had no free holder: counting is cheaper than probing. A
- * single word is always cheaper to probe. */
+/* The next round is likely to be like this one. If the segments sent span more than there are
+ * sends, many segments between had no free holder: then counting is cheaper than probing. With a
+ * single word, probing is always cheaper. */
 static void choose_way(bitset_t *bitset, int32_t n_sends)
 {
     clv_bitset_round_t *at = &bitset->at;

@@ -59,9 +59,10 @@ clv_status_t clv_sched_chain_order(const clv_instance_t *instance, int32_t *rank
     return CLV_OK;
 }
 
-/* Without arrivals: place after place, each by rank, counted downwards from the root's place and
- * rank; so the link of a place carries one vector each way. numbers: two for each rank, by place:
- * which rank from the root on is its first, and there how many ranks are before its next one. */
+/* The order without arrivals: place after place, by rank within each, downwards from the root's
+ * place and rank. So the link of a place carries one vector each way. numbers: two per rank, by
+ * place: which rank, counted from the root, is its first, and how many ranks come before its next
+ * one. */
 static void list_by_place(const clv_instance_t *instance, int32_t *numbers, int32_t *ranks)
 {
     const int32_t n_ranks = instance->n_ranks;

@@ -39,7 +39,7 @@
 #include "util/util_alloc.h"
 
 typedef struct rule {
-    int latest_first;     /* order by arrival, latest first, instead of by availability */
+    int latest_first;     /* latest arrival first, instead of earliest availability */
     int root_never_sends; /* once the root is in the group */
     int waits_busily;     /* a lone rank searches in every round, as before section 5.1 */
 } rule_t;
@@ -58,7 +58,7 @@ typedef struct search {
     uint8_t *has_sent; /* by rank: in this round */
     int32_t *group;    /* ranks in the window, in order */
     int32_t n_group;
-    int32_t first_sink; /* latest-first: who collects until the root arrives */
+    int32_t first_sink; /* latest-first: the sink until the root arrives */
     clv_builder_t builder;
 } search_t;
 
@@ -67,7 +67,7 @@ static uint8_t *held(const search_t *search, int32_t rank, int32_t segment)
     return &search->held[(size_t) rank * (size_t) search->instance->n_segments + (size_t) segment];
 }
 
-/* The earliest availability of unfinished ranks other than `except`. */
+/* The earliest availability among unfinished ranks other than `except`. */
 static int64_t earliest_ns(const search_t *search, int32_t except)
 {
     int64_t earliest = INT64_MAX;
@@ -105,7 +105,7 @@ static void join_group(search_t *search, int32_t rank)
     search->group[at] = rank;
 }
 
-/* Who takes part in this round: STRICTLY inside the window. Returns the number unfinished. */
+/* The ranks STRICTLY inside the window take part. Returns the number of unfinished ranks. */
 static int32_t form_group(search_t *search)
 {
     int64_t start_ns = earliest_ns(search, -1);
@@ -123,7 +123,7 @@ static int32_t form_group(search_t *search)
     return n_unfinished;
 }
 
-/* A lone rank waits; the rounds it waits count. */
+/* A lone rank waits; the rounds that it waits are counted. */
 static void skip_idle_rounds(search_t *search)
 {
     int32_t lone = search->group[0];
@@ -156,7 +156,7 @@ static int may_send(const search_t *search, int32_t rank)
            !(search->rule.root_never_sends && rank == search->instance->root);
 }
 
-/* The first member, in group order, that can send the segment to the receiver, or -1. */
+/* The first member, in group order, that can send the segment to the receiver; -1: none. */
 static int32_t find_peer(const search_t *search, int32_t receiver, int32_t segment)
 {
     for (int32_t k = 0; k < search->n_group; k++) {
@@ -175,11 +175,12 @@ static void send_segment(search_t *search, int32_t sender, int32_t receiver, int
     search->n_held[sender]--;
     search->n_held[receiver] -= *held(search, receiver, segment);
     *held(search, sender, segment) = 0;
-    *held(search, receiver, segment) = 0; /* state P': not to be passed on in this round */
+    *held(search, receiver, segment) = 0; /* state P': not passed on in this round */
     search->got[receiver] = segment;
 }
 
-/* The sink takes any segment, even one it gave away; the others only what they hold themselves. */
+/* The sink takes any segment, even one that it gave away. Other ranks take only segments that they
+ * hold. */
 static void serve(search_t *search, int32_t receiver, int is_sink)
 {
     for (int32_t s = 0; s < search->instance->n_segments; s++) {

@@ -23,8 +23,8 @@ typedef struct layout {
     int32_t *arrived;   /* by virtual rank: its first round */
     int32_t *next_send; /* by virtual rank: first round in which it may send */
     int32_t *next_receive;
-    int32_t *ready; /* virtual rank * n_segments + segment: when it may leave */
-    int32_t *low;   /* recursive halving: the segments a rank still works on */
+    int32_t *ready; /* virtual rank * n_segments + segment: when it can be sent */
+    int32_t *low;   /* recursive halving: the range that a rank still works on */
     int32_t *high;
 } layout_t;
 
@@ -61,7 +61,7 @@ static void place(layout_t *layout, int32_t sender, int32_t receiver, int32_t se
     }
 }
 
-/* All segments of a rank, one after the other, once it has received everything: no pipeline. */
+/* Sends all segments of a rank, one after another, once it has received everything: no pipeline. */
 static void place_whole(layout_t *layout, int32_t sender, int32_t receiver)
 {
     layout->next_send[sender] = later(layout->next_send[sender], layout->next_receive[sender]);
@@ -127,8 +127,8 @@ static int32_t depth_of(int32_t u)
 }
 
 /* Two binary trees below the root, one mirrored, so that the inner ranks of one are leaves of the
- * other; each takes every second segment. Listed in waves, a level two rounds behind the one below
- * it: in order of segments a rank would wait as an inner one before it sends as a leaf. */
+ * other; each takes every second segment. Sends are listed in waves, each level two rounds behind
+ * the one below. In segment order, a rank would wait as an inner rank before it sends as a leaf. */
 static void list_double_tree(layout_t *layout)
 {
     int32_t n_others = layout->instance->n_ranks - 1;
@@ -148,7 +148,7 @@ static void list_double_tree(layout_t *layout)
 
 /* ---- reduce-scatter, then gather ------------------------------------------------------------- */
 
-/* In step k rank v passes block v - k on; after n - 1 steps it has block v + 1 complete. */
+/* In step k rank v passes on block v - k; after n - 1 steps it has block v + 1 complete. */
 static void list_ring(layout_t *layout)
 {
     int32_t n_ranks = layout->instance->n_ranks, n_segments = layout->instance->n_segments;
@@ -167,7 +167,7 @@ static void list_ring(layout_t *layout)
     }
 }
 
-/* The partner takes one half of what both work on; which half goes by the bit of the mask. */
+/* The partner takes one half of the range that both work on; the bit of the mask says which. */
 static void halve(layout_t *layout, int32_t v, int32_t mask)
 {
     int32_t middle = layout->low[v] + (layout->high[v] - layout->low[v]) / 2;
@@ -197,7 +197,8 @@ static void gather_halves(layout_t *layout, int32_t power)
     }
 }
 
-/* Recursive halving, then a binomial gather; ranks beyond the power of two give all away first. */
+/* Recursive halving, then a binomial gather. Ranks beyond the power of two first give everything
+ * away. */
 static void list_rabenseifner(layout_t *layout)
 {
     int32_t n_ranks = layout->instance->n_ranks, power = 1;

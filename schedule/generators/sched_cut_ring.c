@@ -29,11 +29,12 @@
 #include "util/util_min_max.h"
 
 #define WHOLE      1000  /* of a share */
-#define GAIN       995   /* permille: another cut is taken only below this share of the best one */
-#define MANY_CELLS 16384 /* ranks * segments from which on only the first cuts are replayed ... */
-#define N_FEW      3     /* ... so many */
+#define GAIN       995   /* permille: another cut must be below this part of the best one */
+#define MANY_CELLS 16384 /* ranks * segments from which only the first cuts are replayed ... */
+#define N_FEW      3     /* ... this many */
 
-/* `late` ranks own segments, the last of them `share`; 0: all of them equally. */
+/* The `late` latest ranks own the segments, the very last one `share` of them. late 0: all ranks
+ * own segments. share 0: equal parts. */
 typedef struct cut {
     int32_t late;
     int32_t share;
@@ -44,7 +45,7 @@ static const cut_t cuts[] = {{1, 0},   {2, 0},   {2, 850}, {2, 700}, {2, 550}, {
                              {4, 700}, {4, 550}, {4, 400}, {0, 850}, {0, 700}, {0, 400}};
 #define N_CUTS ((int32_t) (sizeof cuts / sizeof cuts[0]))
 
-/* A segment that is somewhere on its way. */
+/* A segment under way. */
 typedef struct parcel {
     int32_t segment;
     int32_t hop; /* 0 .. 2 P - 3; from P - 1 on it is complete */
@@ -53,19 +54,19 @@ typedef struct parcel {
 typedef struct seat {
     int64_t order_ns;
     int32_t rank;
-    int32_t place;   /* its lowest rank: what places are called does not matter */
-    int32_t arrived; /* its first round */
-    int32_t sent;    /* parcels that have left */
-    int32_t got;     /* parcels that have come to be sent on */
-    int32_t ready;   /* of these, before this round */
+    int32_t place;   /* lowest rank of the place: their numbers do not matter */
+    int32_t arrived; /* first round */
+    int32_t sent;    /* parcels sent */
+    int32_t got;     /* parcels received to be sent on */
+    int32_t ready;   /* of these, received before this round */
 } seat_t;
 
 typedef struct ring {
     int32_t n_ranks, n_segments;
     seat_t *seats;
-    int32_t *latest;   /* seats, latest first */
-    int32_t *owner;    /* by segment: a seat */
-    int64_t *debt;     /* by lateness: what is owned too little */
+    int32_t *latest;   /* seats, latest arrival first */
+    int32_t *owner;    /* by segment: the seat that owns it */
+    int64_t *debt;     /* by lateness: what a rank owns too little */
     parcel_t *parcels; /* 2 n_segments for each seat */
 } ring_t;
 
@@ -83,7 +84,7 @@ static int is_later(const seat_t *a, const seat_t *b)
     return a->order_ns > b->order_ns || (a->order_ns == b->order_ns && a->rank > b->rank);
 }
 
-/* Only the few latest are ever asked for, so the places are found one by one. */
+/* Insertion sort by lateness. */
 static void find_latest(const ring_t *ring)
 {
     for (int32_t i = 0; i < ring->n_ranks; i++) {
@@ -98,7 +99,7 @@ static void find_latest(const ring_t *ring)
 static void take_seats(const clv_instance_t *instance, const ring_t *ring)
 {
     const clv_rounds_t rounds = clv_sched_rounds(instance);
-    int32_t *lowest = ring->latest; /* by place, as long as nobody needs the other */
+    int32_t *lowest = ring->latest; /* by place; uses latest's memory before latest is set */
 
     clv_sched_lowest_ranks(instance, lowest);
     for (int32_t p = 0; p < ring->n_ranks; p++) {
@@ -120,7 +121,7 @@ static void own_evenly(const ring_t *ring)
     }
 }
 
-/* Each next segment to whom most is owed. */
+/* Each segment goes to the rank that is owed most. */
 static void own_by_share(const ring_t *ring, const cut_t *cut)
 {
     const int32_t n_late = cut->late == 0 ? ring->n_ranks : cut->late;
@@ -148,7 +149,7 @@ static void give(const ring_t *ring, int32_t seat, parcel_t parcel)
     ring->parcels[(size_t) seat * 2 * (size_t) ring->n_segments + (size_t) to->got++] = parcel;
 }
 
-/* Whether this seat's oldest parcel goes on now. */
+/* Sends this seat's oldest parcel on, if it can go now. Returns whether it did. */
 static int hand_on(const ring_t *ring, int32_t seat, int32_t round, clv_builder_t *builder)
 {
     const int32_t next = (seat + 1) % ring->n_ranks;
@@ -191,7 +192,8 @@ static void begin(const ring_t *ring)
     }
 }
 
-/* All sends with these owners; gives the number of rounds. builder NULL: only that. */
+/* Makes all sends with the present owners; returns the number of rounds. builder NULL: only
+ * counts. */
 static int32_t replay(const ring_t *ring, clv_builder_t *builder)
 {
     int64_t left = 2 * (int64_t) (ring->n_ranks - 1) * ring->n_segments;
@@ -212,7 +214,7 @@ static int32_t replay(const ring_t *ring, clv_builder_t *builder)
     return round;
 }
 
-/* Leaves the owners of the best cut. */
+/* Sets the owners of the best cut. */
 static void find_cut(const ring_t *ring)
 {
     const int32_t last = ring->seats[ring->latest[0]].arrived;

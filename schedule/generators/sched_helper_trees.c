@@ -25,14 +25,14 @@
 #include "util/util_alloc.h"
 #include "util/util_min_max.h"
 
-#define GAIN       995   /* permille: more late ranks are taken only below this share of the best */
-#define MANY_CELLS 16384 /* ranks * segments from which on ... */
-#define N_FEW      3     /* ... only so many numbers of late ranks are tried */
+#define GAIN       995   /* permille: more late ranks must be below this part of the best */
+#define MANY_CELLS 16384 /* ranks * segments from which ... */
+#define N_FEW      3     /* ... only this many numbers of late ranks are tried */
 #define NONE       (-1)
 
-/* A send that could leave; in the queue of its rank, smallest key first. */
+/* A send that could leave, in the queue of its rank; smallest key first. */
 typedef struct wish {
-    int64_t key; /* the round it was ready in, results behind parts, segment */
+    int64_t key; /* the round it was ready in, parts before results, segment */
     int32_t next;
     int32_t to;
     int32_t segment;
@@ -43,21 +43,21 @@ typedef struct member {
     int64_t order_ns;
     int32_t rank;
     int32_t arrived; /* its first round */
-    int32_t first;   /* of its queue; NONE */
+    int32_t first;   /* of its queue; NONE: it is empty */
     int32_t last;
     int32_t has_entered;
-    int32_t takes_in; /* the round in which it received last */
+    int32_t takes_in; /* the round in which it last received */
 } member_t;
 
 typedef struct trees {
     int32_t n_ranks, n_segments;
     int32_t n_helpers;
-    int32_t top;       /* the smallest power of two that is not below n_helpers */
+    int32_t top;       /* the smallest power of two >= n_helpers */
     member_t *members; /* earliest first: the helpers, then the late ranks */
-    int32_t *missing;  /* [member * n_segments + segment]: parts that are still to come */
+    int32_t *missing;  /* [member * n_segments + segment]: parts still to come */
     wish_t *wishes;
     int32_t n_wishes;
-    int32_t *done; /* wishes of this round */
+    int32_t *done; /* wishes fulfilled in this round */
 } trees_t;
 
 /* ---- who stands where ------------------------------------------------------------------------ */
@@ -81,7 +81,7 @@ static void take_members(const clv_instance_t *instance, const trees_t *trees)
     qsort(trees->members, (size_t) trees->n_ranks, sizeof *trees->members, compare_members);
 }
 
-/* A helper's node in the segment's tree, the root being 0, and whose a node is. */
+/* The node of a helper in the segment's tree, 0 being the root; below, the helper at a node. */
 static int32_t node_of(const trees_t *trees, int32_t member, int32_t segment)
 {
     return (member + trees->n_helpers - segment % trees->n_helpers) % trees->n_helpers;
@@ -109,7 +109,7 @@ static int32_t count_children(const trees_t *trees, int32_t node)
 
 /* ---- queues ---------------------------------------------------------------------------------- */
 
-/* Behind all of its key; mostly that is the end. */
+/* Behind all with the same key; usually that is the end. */
 static void put_in(member_t *from, wish_t *wishes, int32_t wish)
 {
     int32_t *link = &from->first;
@@ -137,7 +137,7 @@ static void want(trees_t *trees, int32_t from, int32_t to, int32_t segment, clv_
     put_in(&trees->members[from], trees->wishes, trees->n_wishes++);
 }
 
-/* Takes the first out that its receiver can take in this round; NONE. */
+/* Takes out the first wish whose receiver can receive in this round; NONE. */
 static int32_t take_out(const trees_t *trees, member_t *from, int32_t round)
 {
     int32_t before = NONE;
@@ -162,7 +162,7 @@ static int32_t take_out(const trees_t *trees, member_t *from, int32_t round)
 
 /* ---- what follows from what ------------------------------------------------------------------ */
 
-/* A helper has the result: to its children, the largest part of the tree first, and to its late
+/* A helper has the result: sends it to its children, largest subtree first, and to its late
  * ranks. */
 static void hand_out(trees_t *trees, int32_t member, int32_t segment, int32_t round)
 {
@@ -178,7 +178,7 @@ static void hand_out(trees_t *trees, int32_t member, int32_t segment, int32_t ro
     }
 }
 
-/* All that was to come to this member has come. */
+/* The member has received all parts that it waits for. */
 static void pass_on(trees_t *trees, int32_t member, int32_t segment, int32_t round)
 {
     const int32_t node = member < trees->n_helpers ? node_of(trees, member, segment) : NONE;
@@ -243,7 +243,7 @@ static void enter(trees_t *trees, int32_t round)
     }
 }
 
-/* At most one send and one receive of each; gives the number of sends. */
+/* At most one send and one receive per member; returns the number of sends. */
 static int32_t go_round(trees_t *trees, int32_t round, clv_builder_t *builder)
 {
     int32_t n_done = 0;
@@ -281,7 +281,8 @@ static int32_t next_arrival(const trees_t *trees, int32_t round)
     return next;
 }
 
-/* All sends with so many late ranks; gives the number of rounds. builder NULL: only that. */
+/* Makes all sends with n_late late ranks; returns the number of rounds. builder NULL: only
+ * counts. */
 static int32_t replay(trees_t *trees, int32_t n_late, clv_builder_t *builder)
 {
     int64_t left = 2 * (int64_t) (trees->n_ranks - 1) * trees->n_segments;
@@ -313,7 +314,7 @@ static int32_t choose_late(trees_t *trees)
             best = late;
         }
         if (last == 0 || (++n == N_FEW && n_cells >= MANY_CELLS)) {
-            break; /* all come at once, or enough has been tried */
+            break; /* no rank is late, or enough was tried */
         }
     }
     return best;

@@ -35,10 +35,10 @@
 #include "util/util_min_max.h"
 
 #define SLOTS        8
-#define SPREAD_SLOTS (INT64_C(1) << 27) /* between first and last arrival, at most */
+#define SPREAD_SLOTS (INT64_C(1) << 27) /* slots between first and last arrival, at most */
 #define LATEST_ROUND (INT32_MAX - 1)
 
-/* Nodes are those of the host order. */
+/* The composition under way. Nodes are those of the host order. */
 typedef struct house {
     const clv_instance_t *instance;
     const clv_host_order_t *host_order;
@@ -49,19 +49,19 @@ typedef struct house {
     clv_divisor_t slot;
     int32_t n_nodes;
     int32_t root_node;
-    int32_t hands_over;   /* 1: the root does not speak for its node */
-    int32_t is_fast;      /* 1: what is sent inside a node is not written */
-    int32_t *members;     /* ranks, node after node, in the order of its chain */
-    const int32_t *first; /* of members; the end of the last node's at [n_nodes] */
+    int32_t hands_over;   /* 1: the root does not represent its node */
+    int32_t is_fast;      /* 1: sends inside nodes are not written */
+    int32_t *members;     /* ranks, node after node, each in the order of its chain */
+    const int32_t *first; /* of each node in members; [n_nodes]: the end */
     int32_t *ready;       /* [node * n_segments + segment]: first slot after it came from inside */
-    int64_t *speaks_ns;   /* when who speaks for a node has something from inside */
+    int64_t *speaks_ns;   /* when the node's representative has something from inside */
     int64_t *speaks_order_ns;
     clv_builder_t builder;
 } house_t;
 
 /* ---- who lives where ------------------------------------------------------------------------- */
 
-/* The members as they stand by this instance. */
+/* Lists the members in this instance's order. */
 static clv_status_t list_members(house_t *house)
 {
     const clv_instance_t *instance = house->instance;
@@ -82,7 +82,7 @@ static clv_status_t list_members(house_t *house)
                : clv_host_order_sort(house->host_order, instance, house->members);
 }
 
-/* The place among the members of who speaks for the node. */
+/* The index in members of the node's representative. */
 static int32_t representative_at(const house_t *house, int32_t node)
 {
     return house->first[node + 1] - 1 - (node == house->root_node ? house->hands_over : 0);
@@ -93,8 +93,8 @@ static int32_t representative(const house_t *house, int32_t node)
     return house->members[representative_at(house, node)];
 }
 
-/* Whether the root comes when the vectors of all others could have come together for the most part:
- * half a round for each segment and each node. Who made the instance may know it. */
+/* Whether the root arrives so late that most of the others' vectors could already be combined: half
+ * a round per segment and node after the last of them. The instance may already say so. */
 static int is_root_far_late(const house_t *house)
 {
     const clv_instance_t *instance = house->instance;
@@ -118,13 +118,13 @@ static int has_company(const house_t *house, int32_t node)
 
 /* ---- inside ---------------------------------------------------------------------------------- */
 
-/* The first slot from this one on that is not for the links. */
+/* The first slot from this one on that is not a link slot. */
 static int32_t inner_slot(int32_t slot)
 {
     return slot % SLOTS == SLOTS - 1 ? slot + 1 : slot;
 }
 
-/* When a member and the next one in its chain have arrived. */
+/* The slot in which both a member and the next one in its chain have arrived. */
 static int32_t both_slot(const house_t *house, const int32_t *from)
 {
     const int64_t *arrival_ns = house->instance->arrival_ns;
@@ -133,7 +133,8 @@ static int32_t both_slot(const house_t *house, const int32_t *from)
     return (int32_t) clv_divide(both_ns - house->first_ns, house->slot);
 }
 
-/* All segments from one rank of a node to the next, not before this slot; ready: of the node. */
+/* Sends all segments from one rank of a node to the next, from slot free_from on. ready: of the
+ * node. */
 static void fill_hop(house_t *house, int32_t free_from, int32_t from, int32_t to, int32_t *ready)
 {
     for (int32_t s = 0; s < house->instance->n_segments; s++) {
@@ -144,9 +145,9 @@ static void fill_hop(house_t *house, int32_t free_from, int32_t from, int32_t to
     }
 }
 
-/* What fill_hop leaves in ready[] after these members' hops one after the other, which are not
- * written: each hop sends in one inner slot after the other, from where its first segment goes. at:
- * of that one, how many inner slots are before it. */
+/* Sets ready[] as fill_hop would for these members' hops one after another, without writing sends:
+ * each hop uses consecutive inner slots from its first segment on. at: the number of inner slots
+ * before that segment. */
 static void skip_hops(const house_t *house, int32_t from, int32_t until, int32_t *ready)
 {
     int64_t at = -1;
@@ -174,7 +175,7 @@ static void fill_node(house_t *house, int32_t node)
         fill_hop(house, both_slot(house, from), from[0], from[1], ready);
     }
     house->speaks_ns[node] = instance->arrival_ns[rank];
-    if (node != house->root_node) { /* who takes from outside what it never sends need not wait */
+    if (node != house->root_node) { /* the root's node sends nothing out, so it need not wait */
         house->speaks_ns[node] =
             clv_larger(house->speaks_ns[node], house->first_ns + ready[0] * house->slot_ns);
     }
@@ -183,8 +184,8 @@ static void fill_node(house_t *house, int32_t node)
 
 /* ---- between --------------------------------------------------------------------------------- */
 
-/* The first slot of the first round between places. Who can speak first counts from there on, so
- * that rounds between places are whole rounds of SLOTS. */
+/* The first slot of the first round between nodes. Moves the first representative's time to a full
+ * round, so that rounds between nodes are whole rounds of SLOTS. */
 static int64_t first_slot(house_t *house)
 {
     const int64_t round_ns = house->slot_ns * SLOTS;
@@ -196,13 +197,14 @@ static int64_t first_slot(house_t *house)
     return (house->speaks_ns[first] - house->first_ns) / house->slot_ns;
 }
 
-/* The first slot from this one on that is for the links. */
+/* The first slot from this one on that is a link slot. */
 static int64_t link_slot(int64_t slot)
 {
     return slot - slot % SLOTS + SLOTS - 1;
 }
 
-/* The round of sends[0], not before this slot: when all it sends has come from inside. */
+/* The slot of the round of sends[0], from this slot on: all segments of the round must have come
+ * from inside. */
 static int64_t round_slot(const house_t *house, int64_t slot, const clv_send_t *sends,
                           int64_t n_sends)
 {
@@ -214,7 +216,7 @@ static int64_t round_slot(const house_t *house, int64_t slot, const clv_send_t *
     return link_slot(slot);
 }
 
-/* To the root's node, before it is handed over. */
+/* A segment has reached the root's node; it is handed to the root later. */
 static void came_from_outside(house_t *house, int32_t segment, int32_t slot)
 {
     const size_t n_segments = (size_t) house->instance->n_segments;
@@ -223,7 +225,7 @@ static void came_from_outside(house_t *house, int32_t segment, int32_t slot)
     *ready = (int32_t) clv_larger(*ready, slot + 1);
 }
 
-/* In a fast estimate ranks are nodes, and behind them the root. */
+/* In a fast estimate, ranks are nodes, followed by the root. */
 static clv_status_t hand_over(house_t *house)
 {
     const int32_t n_segments = house->instance->n_segments, node = house->root_node;
@@ -244,7 +246,7 @@ static clv_status_t hand_over(house_t *house)
     return CLV_OK;
 }
 
-/* Who a node is among the sends. */
+/* The rank that stands for a node in sends. */
 static int32_t voice(const house_t *house, int32_t node)
 {
     return house->is_fast ? node : representative(house, node);
@@ -273,7 +275,7 @@ static clv_status_t put_between(house_t *house, const clv_plan_t *plan, int64_t 
     return CLV_OK;
 }
 
-/* The instance of nodes. */
+/* The instance whose ranks are nodes. */
 static clv_instance_t nodes_of(const house_t *house)
 {
     return (clv_instance_t){.n_ranks = house->n_nodes,
@@ -302,7 +304,8 @@ static clv_status_t fill_between(house_t *house, const clv_generator_t *between)
 
 /* ---- the whole ------------------------------------------------------------------------------- */
 
-/* Whether times stay in their type though each place's pipeline takes a slot a rank to fill. */
+/* Whether times fit their type, although the pipeline inside a node takes a slot per rank to
+ * fill. */
 static int fits_in_time(const house_t *house)
 {
     return (INT64_MAX - house->last_ns) / house->slot_ns > 2 * (int64_t) house->instance->n_ranks;
@@ -330,7 +333,7 @@ static void close_house(house_t *house)
     clv_host_order_free(house->own_host_order);
 }
 
-/* All that is inside nodes. */
+/* Fills in all that happens inside nodes. */
 static clv_status_t fill_inside(house_t *house)
 {
     clv_status_t status = list_members(house);
@@ -350,7 +353,7 @@ static clv_status_t fill_inside(house_t *house)
     return status;
 }
 
-/* All sends, in plan order. */
+/* Makes all sends, in plan order. */
 static clv_status_t fill(house_t *house, const clv_generator_t *between)
 {
     clv_status_t status = fill_inside(house);
@@ -398,7 +401,7 @@ static clv_status_t compose(const clv_instance_t *instance, const char *between,
 
 /* ---- its fast estimate ----------------------------------------------------------------------- */
 
-/* Of the inter-host part's rank k, which speaks for this node; behind all nodes the root. */
+/* Rank k of the inter-host part represents this node; after all nodes comes the root. */
 static void list_chain(const house_t *house, int32_t node, int32_t k, clv_fast_estimate_t *fast)
 {
     const int32_t n_segments = fast->n_segments;
@@ -414,7 +417,7 @@ static void list_chain(const house_t *house, int32_t node, int32_t k, clv_fast_e
     }
 }
 
-/* order: of nodes in the inter-host part, NULL: as they are. */
+/* order: of nodes in the inter-host part; NULL: by number. */
 static clv_status_t list_chains(const house_t *house, const int32_t *order,
                                 clv_fast_estimate_t *fast)
 {
@@ -432,7 +435,8 @@ static clv_status_t list_chains(const house_t *house, const int32_t *order,
     return status;
 }
 
-/* Nodes that wait for links: all sends between them, and to a root that is handed all. */
+/* For nodes that wait for links: lists all sends between nodes, and those to a root that is handed
+ * all. */
 static clv_status_t fast_between(house_t *house, const clv_generator_t *between,
                                  clv_fast_estimate_t *fast)
 {
@@ -455,8 +459,9 @@ static clv_status_t fast_between(house_t *house, const clv_generator_t *between,
 }
 
 /* The slot of the first segment on each hop of a chain of nodes: the round in which both have
- * arrived, and not before the hop before it. Rounds are never moved back: a representative arrives
- * when its first segment has come from inside, and the others follow faster than rounds. */
+ * arrived, after that of the hop before. Rounds are never moved back, because a representative
+ * counts as arrived when its first segment has come from inside, and the others follow faster than
+ * rounds. */
 static clv_status_t find_slots(const house_t *house, const clv_instance_t *nodes, int64_t slot,
                                const int32_t *order, int32_t *far_slot)
 {
@@ -494,7 +499,7 @@ static clv_status_t set_order(house_t *house, const clv_instance_t *nodes, int64
     return find_slots(house, nodes, slot, order, interhost->far_slot);
 }
 
-/* Nodes in a chain, where nobody waits for a link: their order, and no sends. */
+/* For nodes in a chain, where no node waits for a link: only their order, no sends. */
 static clv_status_t fast_chain(house_t *house, clv_fast_estimate_t *fast)
 {
     const int64_t slot = first_slot(house);

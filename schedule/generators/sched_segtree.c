@@ -31,7 +31,7 @@ static inline int32_t lowest_bit(const uint64_t *words, int32_t n_words)
     return -1;
 }
 
-/* Vectors may be loaded from any word, and read as words. */
+/* Vectors may be loaded from any word and read as words. */
 #define VECTOR_OF(n_bytes) __attribute__((vector_size(n_bytes), aligned(8), may_alias))
 
 #define NODE_NAME(stem) stem##_word
@@ -66,7 +66,7 @@ typedef uint64_t vector8_t VECTOR_OF(64);
 #endif
 
 typedef struct node_ops {
-    int32_t step; /* words of a vector */
+    int32_t step; /* words per vector */
     void (*empty)(uint64_t *nodes, uint32_t leaf, uint32_t n_words);
     void (*rebuild)(uint64_t *nodes, uint32_t n_leaves, uint32_t n_words);
     int32_t (*find)(uint64_t *nodes, uint32_t leaf, uint32_t n_words, uint64_t *mask);
@@ -94,9 +94,9 @@ typedef struct tree {
     const node_ops_t *ops;
     clv_active_t active;
     clv_builder_t builder;
-    int32_t n_words;   /* of a node */
+    int32_t n_words;   /* per node */
     int32_t n_leaves;  /* a power of two, at least 2 P */
-    uint64_t *nodes;   /* node 1 is the top, leaf k is node n_leaves + k */
+    uint64_t *nodes;   /* node 1 is the top; leaf k is node n_leaves + k */
     uint64_t *columns; /* seat -> what it really holds: the saved copies of Listing 8 */
     uint64_t *all;     /* every segment */
     int32_t *n_held;   /* by seat */
@@ -104,7 +104,7 @@ typedef struct tree {
     int32_t n_gifts;
     int32_t *senders; /* seats that sent in this round */
     int32_t n_senders;
-    int32_t *order; /* the members from the head on */
+    int32_t *order; /* the members, from the head on */
     int32_t n_order;
     int32_t root; /* seat */
     void *memory;
@@ -145,7 +145,7 @@ static void set_bit(uint64_t *bits, int32_t bit, int value)
 
 /* ---- the tree ------------------------------------------------------------------------------- */
 
-/* One bit of a leaf is cleared, if it is set: one word of the nodes above it. */
+/* Clears a bit of a leaf, if it is set, and updates that word of the nodes above. */
 static void clear_up(const tree_t *tree, int32_t leaf, int32_t segment)
 {
     size_t n_words = (size_t) tree->n_words;
@@ -178,8 +178,8 @@ static void rebuild(const tree_t *tree)
     tree->ops->rebuild(tree->nodes, (uint32_t) tree->n_leaves, (uint32_t) tree->n_words);
 }
 
-/* The leftmost leaf with the segment; there is one. Without branches: they would be guessed wrong
- * once per search. */
+/* The leftmost leaf with the segment, which must exist. Without branches, since they would be
+ * mispredicted once per search. */
 static int32_t leftmost_leaf(const tree_t *tree, int32_t segment)
 {
     const uint64_t *words = tree->nodes + (uint32_t) segment / 64;
@@ -210,8 +210,8 @@ static void send_segment(tree_t *tree, int32_t sender, int32_t receiver, int32_t
     tree->senders[tree->n_senders++] = sender;
 }
 
-/* The receiver's own bit goes first, so that it does not find itself: as it receives the segment,
- * it may not pass it on in this round anyway. */
+/* Clears the receiver's own bit first, so that the receiver does not find itself. It receives the
+ * segment in this round, so it could not pass it on anyway. */
 static void serve(tree_t *tree, int32_t receiver, int is_sink)
 {
     int32_t leaf = leaf_of(tree, receiver);
@@ -300,7 +300,7 @@ static clv_status_t carve(tree_t *tree, const clv_instance_t *instance)
     return CLV_OK;
 }
 
-/* Everybody holds everything. */
+/* Every rank holds every segment. */
 static void fill(tree_t *tree, const clv_instance_t *instance)
 {
     for (int32_t s = 0; s < instance->n_segments; s++) {
