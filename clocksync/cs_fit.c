@@ -35,7 +35,7 @@ clv_status_t clv_cs_point_of_sample(const clv_cs_sample_t *sample, int64_t drift
         sample->reference_error_ns < 0) {
         return CLV_PROTOCOL;
     }
-    /* While the reference holds the ping the clocks drift; only then can the trip look negative. */
+    /* Clocks drift while the reference holds the ping. Only then can the trip look negative. */
     const int64_t drift = cs_run_off(elapsed, drift_prior_ppb);
     const int64_t round_trip = cs_sub(highest, lowest);
     if (cs_add(round_trip, drift) < 0) {
@@ -68,10 +68,10 @@ typedef struct sums {
     double w, ww, x, y, xx, xy, yy;
 } sums_t;
 
-/* How much a point counts. The least round trip cannot be beaten; what lies above it is queueing,
- * and the offset is off by up to half of that. On a quiet path all points count; on a busy one
- * the fifth that got through best decides, because the others are wrong by 10 to 50 times as much
- * and, worse, wrong alike for as long as a queue lasts. */
+/* Weight of a point. No trip is faster than the least round trip; anything above it is queueing,
+ * and the offset is wrong by up to half of that. On a quiet path all points count. On a busy one
+ * the fastest fifth decides: the others are wrong by 10 to 50 times as much and, worse, wrong alike
+ * for as long as a queue lasts. */
 typedef struct weighing {
     double least_ns;
     double scale_ns;
@@ -111,7 +111,7 @@ static weighing_t weighing_of(const clv_cs_point_t *points, int n_points)
     return weighing;
 }
 
-/* Centred in two passes: the sums of squares then lose nothing. */
+/* Centred in two passes, so that the sums of squares lose no digits. */
 static sums_t centred_sums(const clv_cs_point_t *points, int n_points, const weighing_t *weighing)
 {
     const clv_cs_point_t *last = &points[n_points - 1];
@@ -136,14 +136,15 @@ static sums_t centred_sums(const clv_cs_point_t *points, int n_points, const wei
     return s;
 }
 
-/* Statistics need residuals: three points that happen to lie in line say nothing. */
+/* Residuals need degrees of freedom: three points that happen to lie on a line prove nothing. */
 #define CS_MIN_FREEDOM 3
-/* Neighbours often err alike: a busy switch or processor lasts longer than a burst. So sums over
- * batches are looked at too; alone, each point's noise would pass for n times as much news. */
+/* Neighbours often err alike, because a busy switch or processor outlasts a burst. So sums over
+ * batches of points are examined, too. Single points alone would pass such noise off as n times as
+ * much information. */
 #define CS_MAX_BATCHES 10
 
-/* How hard one point pulls at the slope with what it lies off the line. The line gives way to a
- * point that stands alone, so its residual is too small by its share h (HC3). */
+/* How hard the residual of one point pulls at the slope. The line bends towards a point that stands
+ * alone, so its residual is too small by its share h (HC3). */
 static double pull_of(const clv_cs_point_t *point, const clv_cs_point_t *last,
                       const weighing_t *weighing, const sums_t *s, double slope)
 {
@@ -154,8 +155,8 @@ static double pull_of(const clv_cs_point_t *point, const clv_cs_point_t *last,
     return w * x * (y - slope * x) / (1.0 - h);
 }
 
-/* squares of pulls, from n of something: the sandwich estimate, which needs no model of the noise
- */
+/* squares: of the pulls of n points or batches. This is the sandwich estimate, which needs no model
+ * of the noise. */
 static double slope_error_of(double squares, const sums_t *s, int n)
 {
     const int freedom = n - 2;
@@ -188,11 +189,11 @@ static double slope_error_by_residuals(const clv_cs_point_t *points, int n_point
                 slope_error_of(batch_squares, s, n_batches));
 }
 
-/* Noise may last as long as the whole fit, a neighbour that computes, say: then residuals are small
- * and the line is wrong all the same. But what makes an offset wrong makes a round trip longer by
- * twice as much, so a point is off by at most what it lies above the least trip, beside what all
- * points have in common. The best point of each batch is taken, and as much again as the scale of
- * the weights for a least trip that was not met. */
+/* Noise may last as long as the whole fit, for instance from a neighbour that computes. Residuals
+ * are then small although the line is wrong. But whatever makes an offset wrong makes the round
+ * trip longer by twice as much. So a point is off by at most its excess over the least trip, apart
+ * from an error that all points share. Takes the best point of each batch, and adds the scale of
+ * the weights in case no trip was the least one possible. */
 static double slope_error_by_trips(const clv_cs_point_t *points, int n_points,
                                    const weighing_t *weighing, double slope)
 {
@@ -219,9 +220,9 @@ static double slope_error_by_trips(const clv_cs_point_t *points, int n_points,
     return error;
 }
 
-/* Two bounds far apart leave little room for the slope between them; this is hard, and the better
- * judge while points are few. Many points: the residuals know more, and this costs n^2 (3 us for
- * a full tracker). */
+/* Two points far apart with small bounds leave little room for the slope between them. This bound
+ * is hard, and the better judge while points are few. With many points the residuals know more, and
+ * this costs n^2 (3 us for a full tracker). */
 #define CS_FEW_POINTS CLV_CS_TRACKER_POINTS
 
 static double slope_error_by_bounds(const clv_cs_point_t *points, int n_points, double slope)
@@ -240,8 +241,9 @@ static double slope_error_by_bounds(const clv_cs_point_t *points, int n_points, 
     return error;
 }
 
-/* The line is wrong at its origin by at most what it misses a point by, plus that point's bound,
- * plus what the slope may add in between. Every point proves it; the best one is taken. */
+/* At its origin the line is wrong by at most the sum of its distance from a point, that point's
+ * bound, and what the slope may add in between. This holds for every point; the least sum is
+ * taken. */
 static int64_t bound_at_origin(const clv_cs_point_t *points, int n_points,
                                const clv_cs_model_t *model)
 {
@@ -266,8 +268,8 @@ static int passes_every_bound(const clv_cs_point_t *points, int n_points,
     return 1;
 }
 
-/* No slope yet: a mean of old offsets would lag behind a drifting clock by more than one point is
- * wrong. So the point that says most about the origin is carried there. */
+/* There is no slope yet. On a drifting clock, a mean of old offsets would lag by more than one
+ * point is wrong. So the point with the smallest bound at the origin is carried there. */
 static void carry_best_point(const clv_cs_point_t *points, int n_points, int64_t drift_prior_ppb,
                              clv_cs_model_t *model)
 {
@@ -285,9 +287,10 @@ static void carry_best_point(const clv_cs_point_t *points, int n_points, int64_t
     model->error_ns = least;
 }
 
-/* The bound of the slope: statistics, unless noise that lasts may hide from them, and by how much
- * the reference runs wrong; or the points' bounds, which count its error already. Crystals that
- * obey the prior, in any case, are not further apart than it and the slope. */
+/* The bound of the slope is the smaller of two. One is statistical: the larger of the residuals'
+ * bound and the trips' bound (residuals may hide lasting noise), plus the error of the reference's
+ * rate. The other follows from the points' bounds, which include the reference's error already. In
+ * any case crystals that obey the prior are no further apart than the prior plus the slope. */
 static double bound_of_slope(const clv_cs_point_t *points, int n_points, double by_residuals,
                              const weighing_t *weighing, double slope, double reference,
                              double prior)

@@ -27,7 +27,7 @@ static inline int64_t cs_distance(int64_t a, int64_t b)
     return a < b ? cs_sub(b, a) : cs_sub(a, b);
 }
 
-/* To the nearest ns; NaN, which only a nonsense slope can make, is 0. */
+/* Rounds to the nearest ns. NaN, which only an invalid slope can produce, becomes 0. */
 static inline int64_t cs_round(double ns)
 {
     if (ns >= 9.2e18) {
@@ -63,21 +63,21 @@ typedef struct clv_cs_fit {
 typedef struct clv_cs_fit_how {
     int64_t drift_prior_ppb;
     int64_t reference_ppb;
-    int is_plain; /* all points alike, as the papers have it */
+    int is_plain; /* all points count the same, as in the papers */
 } clv_cs_fit_how_t;
 
 /* Weighted least squares over n >= 1 points, oldest first (HCA3 paper, Algorithm 2, line 13). A
- * slope known no better than the prior counts as 0, plus or minus the prior. reference_ppb: error
- * of the rate of the clock that the points were measured against, which adds to the error against
- * the global clock. */
+ * slope known no better than the prior counts as 0, plus or minus the prior. reference_ppb: rate
+ * error of the clock that the points were measured against. It adds to the error against the global
+ * clock. */
 void clv_cs_fit_line(const clv_cs_point_t *points, int n_points, const clv_cs_fit_how_t *how,
                      clv_cs_fit_t *fit_p);
 
-/* The offset that one ping measures. CLV_PROTOCOL for nonsense. */
+/* The offset that one ping measures. CLV_PROTOCOL: the sample is invalid. */
 clv_status_t clv_cs_point_of_sample(const clv_cs_sample_t *sample, int64_t drift_prior_ppb,
                                     clv_cs_point_t *point_p) CLV_MUST_CHECK;
 
-/* Can both points be true of two clocks whose drift differs by at most ppb? */
+/* Whether both points can be true of two clocks whose drift differs by at most ppb. */
 int clv_cs_points_agree(const clv_cs_point_t *a, const clv_cs_point_t *b, int64_t ppb);
 
 #endif

@@ -15,7 +15,8 @@
 #include "clocksync/cs_internal.h"
 #include "util/util_time.h"
 
-/* Clocks are lines for 10 to 20 s (HCA3 paper, section III-C2); sparse pings keep a few more. */
+/* A clock's offset is linear for 10 to 20 s (HCA3 paper, section III-C2). With sparse pings a few
+ * older points stay. */
 #define TRACKER_WINDOW_NS     (30 * CLV_NS_PER_S)
 #define TRACKER_KEEP          8
 #define TRACKER_FIRST_BURST   8
@@ -43,8 +44,8 @@ void clv_cs_tracker_doubt(clv_cs_tracker_t *tracker)
     tracker->is_doubted = 1;
 }
 
-/* What grows with time is statistical: counted twice here, because taking bad luck for a step costs
- * the clock for a burst, and a real step is seldom that small. */
+/* The part of the bound that grows with time is statistical. It counts twice here: mistaking bad
+ * luck for a step costs the clock for a burst, and real steps are seldom that small. */
 static int agrees_with_model(const clv_cs_tracker_t *tracker, const clv_cs_point_t *point)
 {
     const clv_cs_model_t *model = &tracker->model;
@@ -54,8 +55,8 @@ static int agrees_with_model(const clv_cs_tracker_t *tracker, const clv_cs_point
     return cs_miss(model, point) <= cs_add(bound, point->error_ns);
 }
 
-/* A clock that was set back needs no rule of its own: bounds grow with the distance in time, but
- * by a ten thousandth of it. */
+/* A clock that was set back needs no rule of its own. Bounds grow with the distance in time, but
+ * only by a ten thousandth of it. */
 static int is_step(const clv_cs_tracker_t *tracker, const clv_cs_point_t *point)
 {
     if (tracker->n_points > 0 && !agrees_with_model(tracker, point)) {
@@ -65,8 +66,8 @@ static int is_step(const clv_cs_tracker_t *tracker, const clv_cs_point_t *point)
            !clv_cs_points_agree(&tracker->best, point, tracker->drift_prior_ppb);
 }
 
-/* A full table gives up the worse one of the two neighbours that lie closest together, so points
- * stay spread over the window however fast the pings come. */
+/* A full table drops the worse of the two neighbours that lie closest together. So the points stay
+ * spread over the window however fast the pings come. */
 static int crowded_point(const clv_cs_tracker_t *tracker)
 {
     const clv_cs_point_t *point = tracker->point;
@@ -99,8 +100,8 @@ static void add_point(clv_cs_tracker_t *tracker, const clv_cs_point_t *point)
     tracker->point[tracker->n_points++] = *point;
 }
 
-/* A line that leaves a point's hard bound is no line: the drift changed within the window. The
- * older half is then forgotten, as chrony does on a run of residuals of one sign. */
+/* A line outside a point's hard bound is no line: the drift changed within the window. The older
+ * half of the points is then dropped, as chrony does on a run of residuals of one sign. */
 static void refit(clv_cs_tracker_t *tracker)
 {
     const clv_cs_fit_how_t how = {.drift_prior_ppb = tracker->drift_prior_ppb};

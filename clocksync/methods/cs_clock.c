@@ -73,7 +73,7 @@ static clv_status_t realtime_open(clv_cs_clock_t *clock)
 }
 
 #if defined(__x86_64__)
-/* One reading of both counters, taken as close together as an interrupt allows. */
+/* Reads both counters as close together as interrupts allow: the quickest of 20 attempts counts. */
 static void read_both(int64_t *ticks_p, int64_t *ns_p)
 {
     int64_t least = INT64_MAX;
@@ -115,15 +115,15 @@ static int64_t tscp_now(const clv_cs_clock_t *clock)
     return clock->offset_ns + (int64_t) ((double) ticks * clock->rate);
 }
 
-/* The rate need only be near: a wrong one is a drift, and drifts are learnt. A double of ticks is
- * exact for 34 days at 3 GHz. */
+/* The rate need not be exact: a wrong one looks like drift, and drift is learnt. Ticks in a double
+ * are exact for 34 days at 3 GHz. */
 static clv_status_t tsc_open(clv_cs_clock_t *clock)
 {
     int64_t ticks = 0, ns = 0;
     if (!tsc_is_invariant()) {
         return CLV_UNSUPPORTED;
     }
-    if (clock->rate > 0.0) { /* from tick 0 on, in every process */
+    if (clock->rate > 0.0) { /* given: counts from tick 0 in every process */
         return CLV_OK;
     }
     read_both(&clock->start_ns, &clock->offset_ns);
@@ -165,7 +165,7 @@ static clv_status_t tsc_open(clv_cs_clock_t *clock)
 static const struct {
     const char *name;
     int64_t (*now_ns)(const clv_cs_clock_t *clock);
-    clv_status_t (*open)(clv_cs_clock_t *clock); /* rate above 0: given, not to be calibrated */
+    clv_status_t (*open)(clv_cs_clock_t *clock); /* a rate above 0 is given: no calibration */
 } table[] = {
 #define CS_CLOCK_ROW(name, text) {#name, name##_now, name##_open},
     CLV_CS_CLOCK_MAP(CS_CLOCK_ROW)

@@ -13,7 +13,7 @@
  */
 #include "clocksync/methods/cs_run.h"
 
-/* One edge, seen from either end. The client's return is the status of its clock. */
+/* One edge of the tree, seen from either end. client returns the status of its rank's clock. */
 typedef struct edge_ops {
     clv_status_t (*client)(cs_run_t *run, int32_t reference);
     void (*reference)(cs_run_t *run, int32_t client, clv_status_t status);
@@ -45,7 +45,7 @@ static void serve_global(cs_run_t *run, int32_t client, clv_status_t status)
     cs_pair_t pair = cs_pair_with(run, client);
     const clv_status_t ignored =
         clv_cs_pair_serve(&pair, status == CLV_OK ? &run->fit.model : NULL);
-    (void) ignored; /* the client knows */
+    (void) ignored; /* the client has its own status */
 }
 
 clv_status_t clv_cs_run_hca3(cs_run_t *run)
@@ -63,7 +63,7 @@ static clv_status_t take_copy(cs_run_t *run, int32_t reference)
         run->time_source = 0; /* nothing to pass on */
         return status;
     }
-    /* Children compare with the origin, not with us: we may be the odd one out. */
+    /* Children compare theirs with the origin's, not with ours: ours may be the odd one out. */
     const uint64_t mine = run->time_source;
     run->time_source = record.time_source;
     run->fit = (clv_cs_fit_t){.model = record.model, .rms_ns = record.rms_ns};

@@ -40,7 +40,7 @@ static const char *const parts[CLV_CS_N_PARTS] = {
 #undef CS_ROW
 };
 
-/* The names the papers use beside ours. */
+/* Longer names from the papers, beside our labels. */
 static const struct {
     const char *long_name;
     const char *label;
@@ -166,7 +166,8 @@ static int split(char *text, char **tokens)
     return next == NULL ? n : 0;
 }
 
-/* "middle", or "middle@numa" with its part in *part_p. */
+/* Whether the token is word alone or, like "middle@numa", word with a part, which goes to
+ * *part_p. */
 static int is_word(const char *token, const char *word, clv_cs_part_t *part_p)
 {
     const size_t n = strlen(word);
@@ -219,8 +220,8 @@ static int take_levels(clv_cs_scheme_t *scheme, char *const *tokens, int n_token
            take_method(&level[scheme->n_levels - 1], tokens + bottom + 1, n_tokens - bottom - 1);
 }
 
-/* h2hca/... and h3hca/...: HCA3 on top, copies below. A level that turns out not to share a time
- * source is split before it is copied to. */
+/* h2hca/... and h3hca/...: HCA3 on top, copies below. Ranks of one level that turn out not to share
+ * a time source are split into groups before anything is copied. */
 static int take_short_levels(clv_cs_scheme_t *scheme, char *const *tokens, int n_tokens)
 {
     scheme->n_levels = strcasecmp(tokens[0], "h2hca") == 0 ? 2 : 3;

@@ -23,8 +23,8 @@ void clv_cs_fit_of_point(const clv_cs_point_t *point, clv_cs_fit_t *fit_p)
     clv_cs_fit_line(point, 1, &how, fit_p);
 }
 
-/* A point that contradicts the sharpest one after it lies before a step. Not its neighbour: a
- * ping that straddles the step proves so little that it agrees with both sides. */
+/* A point lies before a step if it contradicts the sharpest point after it. Its neighbour would not
+ * do: a ping that straddles the step proves so little that it agrees with both sides. */
 static int first_after_step(const clv_cs_point_t *points, int n_points)
 {
     int first = n_points - 1, sharpest = first;
@@ -62,7 +62,7 @@ static void rest(const cs_pair_t *pair)
         group->sleep(group->link, ns);
     } else if (ns > 0) {
         const struct timespec pause = {ns / CLV_NS_PER_S, ns % CLV_NS_PER_S};
-        (void) nanosleep(&pause, NULL); /* a signal may shorten it; nothing hangs on it */
+        (void) nanosleep(&pause, NULL); /* a signal may shorten it, without harm */
     }
 }
 

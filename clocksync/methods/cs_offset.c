@@ -12,9 +12,10 @@
 #include "clocksync/methods/cs_pair.h"
 #include "util/util_alloc.h"
 
-/* Before a burst may be cut short; SKaMPI 5 uses the same number. */
+/* Exchanges before a burst may be cut short; SKaMPI 5 uses the same number. */
 #define CS_MIN_EXCHANGES 8
-/* Netgauge waits for n pings without a new minimum; noise must not make that endless. */
+/* Netgauge waits for n pings without a new minimum. It sends at most this times n pings, so that
+ * noise cannot make it endless. */
 #define CS_NETGAUGE_LIMIT 20
 #define CS_STEP_RETRIES   3
 
@@ -29,8 +30,9 @@ static int64_t middle_of(const clv_cs_sample_t *sample)
     return sample->client_send_ns + (sample->client_recv_ns - sample->client_send_ns) / 2;
 }
 
-/* What a burst has proven so far: lowest <= offset <= highest, each at the time of the ping that
- * proved it. Half-way between the two times a drift has moved both limits equally much. */
+/* What a burst has proven so far: lowest <= offset <= highest. Each limit has the time of the ping
+ * that proved it. Half-way between the two times, drift has moved both limits by the same
+ * amount. */
 typedef struct limits {
     int64_t lowest_ns, lowest_at_ns;
     int64_t highest_ns, highest_at_ns;
@@ -61,11 +63,11 @@ static void take_sample(limits_t *limits, const clv_cs_sample_t *sample)
     limits->n_samples++;
 }
 
-/* CLV_AGAIN: the limits exclude each other by more than drift explains; a clock stepped. */
+/* CLV_AGAIN: the limits contradict each other by more than drift explains, so a clock stepped. */
 static clv_status_t point_of_limits(const limits_t *limits, clv_cs_point_t *point_p)
 {
     if (limits->n_samples == 0) {
-        return CLV_PROTOCOL; /* every single answer was nonsense */
+        return CLV_PROTOCOL; /* every answer was invalid */
     }
     const int64_t apart = cs_distance(limits->lowest_at_ns, limits->highest_at_ns);
     const int64_t drift = cs_run_off(apart, CLV_CS_DRIFT_PRIOR_PPB);
@@ -81,8 +83,8 @@ static clv_status_t point_of_limits(const limits_t *limits, clv_cs_point_t *poin
     return CLV_OK;
 }
 
-/* The burst can hardly get better than the best there ever was. (The known trap is to have this
- * comparison the wrong way round, so that it never fires.) */
+/* This ping is so close to the best ever that the burst can hardly get better. (A known trap is to
+ * write this comparison the wrong way round; it then never fires.) */
 static int is_near_least(const cs_pair_t *pair, const clv_cs_sample_t *sample)
 {
     return pair->least_round_trip_ns != INT64_MAX &&
@@ -135,7 +137,7 @@ static clv_status_t skampi_offset(cs_pair_t *pair, clv_cs_point_t *point_p)
     return status == CLV_AGAIN ? CLV_UNSUPPORTED : status; /* a clock that steps all the time */
 }
 
-/* MBR, Algorithm 12: the ping with the least round trip, once n more did not beat it. */
+/* MBR, Algorithm 12: the ping with the least round trip, once n more pings have not beaten it. */
 static clv_status_t netgauge_offset(cs_pair_t *pair, clv_cs_point_t *point_p)
 {
     const int64_t limit = (int64_t) pair->method->n_exchanges * CS_NETGAUGE_LIMIT;
@@ -189,7 +191,7 @@ static void burst_close(burst_t *burst)
     clv_free(burst->samples);
 }
 
-/* Nonsense left out. */
+/* Collects the samples of one burst, without the invalid ones. */
 static clv_status_t collect(cs_pair_t *pair, burst_t *burst)
 {
     burst->n = 0;
@@ -204,8 +206,8 @@ static clv_status_t collect(cs_pair_t *pair, burst_t *burst)
     return burst->n > 0 ? CLV_OK : CLV_PROTOCOL;
 }
 
-/* Tukey's (MBR, Algorithm 17, Remove_Outliers), of the burst's round trips, which are sorted in
- * scratch then. */
+/* Tukey's fences of the burst's round trips (MBR, Algorithm 17, Remove_Outliers). Computing them
+ * leaves the round trips sorted in scratch. */
 typedef struct fences {
     int64_t low, high;
 } fences_t;
@@ -261,8 +263,8 @@ static clv_status_t point_of_median(burst_t *burst, int64_t round_trip_ns, clv_c
     clv_cs_point_t point;
     const clv_status_t status = clv_cs_point_of_sample(&samples[i], CLV_CS_DRIFT_PRIOR_PPB, &point);
     if (status == CLV_OK) {
-        /* Twice: once for the bound to hold, once so that points differ in their bounds by as much
-         * as in how far off they are, which a line's bound goes by (slope_error_by_trips). */
+        /* Twice: once so that the bound holds, once so that bounds differ by as much as the errors
+         * do, which is what the bound of a line relies on (slope_error_by_trips). */
         const int64_t distance = cs_distance(median, point.offset_ns);
         point.error_ns = cs_add(point.error_ns, cs_add(distance, distance));
         point.offset_ns = median;
@@ -292,8 +294,8 @@ static clv_status_t mean_rtt_offset(cs_pair_t *pair, clv_cs_point_t *point_p)
     return status;
 }
 
-/* How long a reading of the clock takes: two, one directly behind the other (Equation 3); the mean
- * of some. */
+/* How long one reading of the clock takes: the mean difference of n pairs of readings, one directly
+ * after the other (Equation 3). */
 static int64_t timer_delay(const clv_cs_clock_t *clock, int32_t n)
 {
     int64_t total = 0;
@@ -304,8 +306,9 @@ static int64_t timer_delay(const clv_cs_clock_t *clock, int32_t n)
     return total / n;
 }
 
-/* Equation 2, turned round: positive means that the client is ahead. The reference reads its clock
- * in the middle of the round trip, which ends a timer's delay later. */
+/* Equation 2 with the sign reversed: positive means that the client is ahead. The reference reads
+ * its clock in the middle of the round trip. The trip ends a timer delay later than the timestamps
+ * say, so its middle lies half a delay later. */
 static clv_cs_point_t middle_point(const clv_cs_sample_t *sample, int64_t delay_ns)
 {
     const int64_t held = sample->reference_send_ns - sample->reference_recv_ns;
@@ -313,12 +316,12 @@ static clv_cs_point_t middle_point(const clv_cs_sample_t *sample, int64_t delay_
     return (clv_cs_point_t){local, cs_sub(local, sample->reference_recv_ns + held / 2), 0};
 }
 
-/* The mean of the middles, as differences to the first so that it loses nothing; its bound is that
- * of the best ping and, twice as for Mean-RTT-Offset, how far the mean is from it. */
+/* The mean of the middles, summed as differences to the first so that no digits are lost. Its bound
+ * is that of the best ping plus, as for Mean-RTT-Offset, twice the distance of the mean from it. */
 static clv_status_t point_of_middles(burst_t *burst, int64_t delay_ns, clv_cs_point_t *point_p)
 {
     const clv_cs_sample_t *samples = burst->samples;
-    /* Beyond it: who waited for the other to be ready, say. */
+    /* Longer trips waited, for instance, for the peer to be ready. */
     const int64_t longest_ns = fence_round_trips(burst).high;
     const clv_cs_point_t first = middle_point(&samples[0], delay_ns);
     clv_cs_point_t best = {0, 0, INT64_MAX};

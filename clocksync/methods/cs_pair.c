@@ -9,16 +9,16 @@
 
 #include <string.h>
 
-#define CS_MAGIC 0x436c7643u /* also tells apart machines of the other byte order */
+#define CS_MAGIC 0x436c7643u /* also detects hosts of the other byte order */
 
 typedef enum cs_kind { CS_PING = 1, CS_PONG = 2, CS_DONE = 3, CS_GONE = 4 } cs_kind_t;
 
-/* Both ways the same size, so both ways take the same time. */
+/* Pings and pongs have the same size, so that both directions take the same time. */
 typedef struct cs_message {
     uint32_t magic;
     uint32_t kind;
     uint32_t sequence;
-    uint32_t error_ppb; /* of a pong: by how much its global clock may run wrong */
+    uint32_t error_ppb; /* of a pong: error of its global clock's rate */
     int64_t recv_ns;    /* global; of a pong */
     int64_t send_ns;    /* global; of a pong */
     int64_t error_ns;   /* of a pong; negative: no time */

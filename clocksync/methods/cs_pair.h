@@ -21,7 +21,7 @@ typedef struct cs_pair {
     int64_t mean_round_trip_ns;  /* Mean-RTT-Offset's; 0: not measured yet */
     int64_t least_round_trip_ns; /* of finished bursts; INT64_MAX: none */
     int64_t n_pings;
-    int64_t reference_ppb; /* by how much the reference's global clock may run wrong */
+    int64_t reference_ppb; /* error of the rate of the reference's global clock */
 } cs_pair_t;
 
 cs_pair_t clv_cs_pair(const clv_cs_group_t *group, const clv_cs_clock_t *clock,
@@ -37,19 +37,20 @@ clv_status_t clv_cs_pair_serve(cs_pair_t *pair, const clv_cs_model_t *model) CLV
 
 /* CLV_UNSUPPORTED: the reference has no time. */
 clv_status_t clv_cs_pair_ping(cs_pair_t *pair, clv_cs_sample_t *sample_p) CLV_MUST_CHECK;
-/* Ends what the reference serves, for good unless status is CLV_OK. Returns status, or what went
- * wrong with telling. */
+/* Ends serving at the reference, for good unless status is CLV_OK. Returns status, or the error of
+ * telling the reference so. */
 clv_status_t clv_cs_pair_done(cs_pair_t *pair, clv_status_t status);
 /* One offset, by the method's offset algorithm. */
 clv_status_t clv_cs_pair_offset(cs_pair_t *pair, clv_cs_point_t *point_p) CLV_MUST_CHECK;
-/* LEARN_CLOCK_MODEL (HCA3 paper, Algorithm 2), client's half, and done. For an offset-only method
- * it is one offset, and the drift is bounded by the prior. */
+/* The client's half of LEARN_CLOCK_MODEL (HCA3 paper, Algorithm 2), including done. An offset-only
+ * method measures one offset, and the prior bounds the drift. */
 clv_status_t clv_cs_pair_learn(cs_pair_t *pair, clv_cs_fit_t *fit_p) CLV_MUST_CHECK;
 
 int clv_cs_is_offset_only(clv_cs_algorithm_t algorithm);
 /* The model of a single offset: slope unknown. */
 void clv_cs_fit_of_point(const clv_cs_point_t *point, clv_cs_fit_t *fit_p);
-/* From the points that a pair learnt to the fit; forgets what lies before a step of a clock. */
+/* Fits a line through the points that a pair learnt. Points before a step of a clock are
+ * dropped. */
 void clv_cs_fit_of_points(const cs_pair_t *pair, const clv_cs_point_t *points, int n_points,
                           clv_cs_fit_t *fit_p);
 /* The measured offset replaces the fitted one (HCA3 paper, Algorithm 2, line 21). */

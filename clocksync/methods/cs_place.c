@@ -14,8 +14,8 @@
 #include "util/util_place.h"
 #include "util/util_topology.h"
 
-/* The name tells one kind of clock from another. A pretence makes it one of its own, and so does
- * what a process has calibrated for itself: two such clocks are alike when their numbers are. */
+/* The name tells kinds of clocks apart. A pretence is a clock of its own, and so is one that a
+ * process has calibrated for itself: two such clocks are the same only if their numbers are. */
 static uint64_t hash_clock(uint64_t hash, const clv_cs_clock_t *clock)
 {
     hash = clv_fnv1a64(hash, clock->name, strlen(clock->name));

@@ -20,8 +20,8 @@ typedef struct cs_run {
     int64_t n_pings;             /* out */
 } cs_run_t;
 
-/* Each returns this rank's own status: what became of ITS clock. A partner's trouble is the
- * partner's status. */
+/* Each returns the status of this rank's own clock. Trouble of its partner is in the partner's
+ * status. */
 clv_status_t clv_cs_run_star(cs_run_t *run) CLV_MUST_CHECK;    /* cs_star.c: SKaMPI */
 clv_status_t clv_cs_run_jk(cs_run_t *run) CLV_MUST_CHECK;      /* cs_star.c */
 clv_status_t clv_cs_run_tree_up(cs_run_t *run) CLV_MUST_CHECK; /* cs_up.c: Netgauge, HCA2, HCA */
@@ -54,7 +54,7 @@ static inline int32_t cs_power_below(int32_t n)
     return power;
 }
 
-/* The reference needs no measurement: its clock is the global one, if it has one. */
+/* The reference measures nothing: its clock is the global one, if it has one. */
 static inline clv_status_t cs_start(cs_run_t *run)
 {
     if (run->clock == NULL || run->start == NULL) {

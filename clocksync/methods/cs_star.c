@@ -9,7 +9,7 @@
 #include "clocksync/methods/cs_run.h"
 #include "util/util_alloc.h"
 
-/* A client that does not get through is its own business; the others are served. */
+/* A client that fails has its own status; the others are still served. */
 static clv_status_t serve_in_turn(cs_run_t *run)
 {
     const clv_status_t status = cs_start(run);
@@ -31,7 +31,8 @@ static int32_t jk_n_turns(const cs_run_t *run)
     return run->method->n_fit_points + (run->method->recompute_intercept ? 1 : 0);
 }
 
-/* Without memory for its own records the reference tells each client so, once. */
+/* Without memory for its own records, the reference answers each client once that it has no
+ * time. */
 static clv_status_t jk_turn_away(cs_run_t *run)
 {
     run->start = NULL;

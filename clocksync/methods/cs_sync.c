@@ -68,13 +68,13 @@ typedef struct levels {
     const clv_cs_place_t *places;
     clv_cs_part_t part;
     int32_t *members; /* indices in the group, n_ranks of them at most, reused per level */
-    int32_t *ranks;   /* the same as numbers of the link */
+    int32_t *ranks;   /* the same members, as ranks of the link */
     cs_run_t run;
     clv_status_t status; /* of my clock so far */
     int32_t n_rounds;
 } levels_t;
 
-/* Of the kind of part that the scheme names. */
+/* part: the kind of part that the scheme names. */
 typedef int (*same_t)(const clv_cs_place_t *a, const clv_cs_place_t *b, clv_cs_part_t part);
 
 static int on_one_machine(const clv_cs_place_t *a, const clv_cs_place_t *b, clv_cs_part_t part)
@@ -97,8 +97,8 @@ static int same_part(const clv_cs_place_t *a, const clv_cs_place_t *b, clv_cs_pa
     return same_host(a, b, part) && a->part[part] == b->part[part];
 }
 
-/* The first member of each class by inner among those of my class by outer; in preferred's class
- * it is preferred. Returns how many; they are in levels->members. */
+/* Lists in levels->members one leader per class by inner, among the members of my class by outer:
+ * the first member or, in preferred's class, preferred. Returns how many. */
 static int32_t leaders(levels_t *levels, same_t outer, same_t inner, int32_t preferred)
 {
     const clv_cs_place_t *places = levels->places;
@@ -142,7 +142,7 @@ static int32_t position(const int32_t *list, int32_t n, int32_t value)
     return i;
 }
 
-/* My leader by same, given the leaders just listed. */
+/* The one of the leaders just listed that is in my class by same. */
 static int32_t leader_of_mine(const levels_t *levels, int32_t n_leaders, same_t same)
 {
     const clv_cs_place_t *mine = &levels->places[levels->group->rank];
@@ -153,7 +153,7 @@ static int32_t leader_of_mine(const levels_t *levels, int32_t n_leaders, same_t 
     return levels->members[k];
 }
 
-/* One method over one group. Its reference starts with what it already has, and keeps that. */
+/* Runs one method over one group. The reference keeps the model that it starts with. */
 static void run_group(levels_t *levels, const clv_cs_method_t *method, const clv_cs_group_t *group)
 {
     const clv_cs_fit_t before = levels->run.fit;
@@ -170,7 +170,7 @@ static void run_group(levels_t *levels, const clv_cs_method_t *method, const clv
     }
 }
 
-/* One level over the n members listed, if I am one of them. */
+/* Runs one level over the n members listed, if this rank is one of them. */
 static void run_level(levels_t *levels, const clv_cs_method_t *method, int32_t n, int32_t reference)
 {
     const clv_cs_group_t *whole = levels->group;
@@ -216,7 +216,7 @@ static void start_levels(levels_t *levels, const clv_cs_clock_t *clock, const cl
     levels->status = is_reference && clock != NULL ? CLV_OK : CLV_UNSUPPORTED;
 }
 
-/* The lists of members are the only memory the entry needs, and only for levels. */
+/* Only levels need memory, for the lists of members. */
 static clv_status_t run_scheme(levels_t *levels, const clv_cs_scheme_t *scheme)
 {
     if (levels->group->n_ranks == 1) {

@@ -17,8 +17,8 @@
 #include "clocksync/methods/cs_run.h"
 #include "util/util_alloc.h"
 
-/* What a rank collected: record i is of virtual rank me + i against me; 0 is me against my own
- * reference, once learnt. */
+/* What a rank collected. Record i compares virtual rank me + i with me; record 0 compares me with
+ * its own reference, once learnt. */
 typedef struct collected {
     cs_run_t *run;
     cs_record_t *records; /* NULL: no memory */
@@ -54,8 +54,8 @@ static clv_status_t serve_local(cs_run_t *run, int32_t client)
     return clv_cs_pair_serve(&pair, &clv_cs_identity);
 }
 
-/* n records of ranks from client on. After a failed serve the link may be anywhere: read nothing.
- */
+/* Receives n records of the ranks from client on. Reads nothing after a failed serve: the link may
+ * then be in any state. */
 static void collect_records(collected_t *collected, int32_t client, int32_t n, clv_status_t served)
 {
     const int32_t index = cs_index_of(collected->run, client);
@@ -139,7 +139,7 @@ static clv_status_t receive_mine(cs_run_t *run)
     return CLV_OK;
 }
 
-/* The scatter; the reference's own model enters here, so that levels can be stacked. */
+/* Scatters the results. The reference's own model enters here, so that levels can be stacked. */
 static clv_status_t hand_out(collected_t *collected)
 {
     cs_run_t *run = collected->run;
