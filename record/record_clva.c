@@ -31,7 +31,7 @@ const char *const clv_clva_types[CLV_CLVA_N_TYPES] = {
 
 /* ---- head ------------------------------------------------------------------------------------ */
 
-/* Text that is being written; too long: size is passed. */
+/* Text being written. used exceeds size if the text is too long. */
 typedef struct text {
     char *bytes;
     size_t size, used;
@@ -52,7 +52,7 @@ static void put_plain(text_t *text, const char *string)
     }
 }
 
-/* What JSON does not allow in a string is no word of ours: a blank does. */
+/* A control character becomes a blank: JSON does not allow it in a string, and no name needs it. */
 static void put_field(text_t *text, const char *name, const char *value)
 {
     put_plain(text, ",\"");
@@ -98,7 +98,7 @@ static size_t round_up(size_t n_bytes)
     return (n_bytes + 7) / 8 * 8;
 }
 
-/* Kind and length; the payload's place, NULL when it does not fit. */
+/* Writes kind and length. Returns where the payload goes, NULL if it does not fit. */
 static unsigned char *begin(unsigned char *bytes, size_t size, clv_clva_kind_t kind, size_t payload)
 {
     if (payload > CLV_CLVA_RECORD_BYTES - 8 || size < 8 || payload > size - 8) {
@@ -120,7 +120,7 @@ static void put_slot(unsigned char *at, const uint8_t bytes[4], const uint16_t s
     clv_put_u32(at + 28, halves[1]);
 }
 
-/* The record's head; where its calls go, NULL when it does not fit. */
+/* Writes the record's head. Returns where its calls go, NULL if they do not fit. */
 static unsigned char *begin_calls(unsigned char *bytes, size_t size, int32_t rank, int32_t n)
 {
     const size_t payload = CLV_CLVA_CALLS_AT - 8 + (size_t) n * CLV_CLVA_SLOT_BYTES;
@@ -223,7 +223,7 @@ size_t clv_clva_put_local(unsigned char *bytes, size_t size, const int32_t *rank
     return 8 + payload;
 }
 
-/* A record of n whole words. */
+/* Writes a record of n 64-bit words. Returns its bytes, 0 if it does not fit. */
 static size_t put_words(unsigned char *bytes, size_t size, clv_clva_kind_t kind,
                         const uint64_t *words, size_t n)
 {

@@ -26,7 +26,8 @@ static int take(cursor_t *cursor, char one)
     return is_there;
 }
 
-/* A string into text, cut to size; size 0: only passed over. Escapes: a character as it is. */
+/* Reads a string into text, cut to size; size 0 only skips it. Of an escape the backslash is
+ * dropped and the next character taken as it is. */
 static int take_string(cursor_t *cursor, char *text, size_t size)
 {
     size_t used = 0;
@@ -66,7 +67,7 @@ static int take_number(cursor_t *cursor, int64_t *number_p)
     return cursor->at > first;
 }
 
-/* The value of a key that is known, into its field; of any other, passed over. */
+/* Reads the value of a known key into its field; skips the value of any other key. */
 static int take_value(cursor_t *cursor, const char *key, clv_clva_head_t *head)
 {
     int64_t ignored = 0;
@@ -138,7 +139,7 @@ clv_status_t clv_clva_get_head(const void *bytes, size_t n_bytes, clv_clva_head_
 
 /* ---- records --------------------------------------------------------------------------------- */
 
-/* A payload and what may stand in it. */
+/* A payload, and the number of ranks that its rank numbers must stay below. */
 typedef struct payload {
     const unsigned char *bytes;
     size_t n_bytes;
@@ -304,7 +305,7 @@ static int is_cost(int64_t number)
     return number >= 0 && number <= MAX_COST;
 }
 
-/* None above what an int holds is written. */
+/* Reads a limit; 0 for one above INT32_MAX, which the writer never writes. */
 static uint32_t get_limit(const unsigned char *bytes)
 {
     const int64_t limit = get_i64(bytes);

@@ -20,28 +20,28 @@
 #define BUFFER_BYTES CLV_CLVA_RECORD_BYTES
 #define BATCH_CALLS  1024 /* of one rank in one record */
 #define MIB          (INT64_C(1) << 20)
-#define SMALL_BYTES  (MIB / 16) /* of the file, for what is no call */
+#define SMALL_BYTES  (MIB / 16) /* of the file, kept for records other than calls */
 #define MAX_EVERY    (INT64_C(1) << 32)
 
-/* Doubled from round to round: a job's first seconds are those in which its clocks get better. */
+/* The first period. It doubles from round to round: clocks improve in a job's first seconds. */
 #define FIRST_PERIOD_NS (CLV_DRAIN_PERIOD_NS / 16)
 
 struct clv_drain {
     int fd;             /* -1: there was never a file */
     atomic_int is_over; /* no more is written */
-    int is_last;        /* what is collected is written at once */
+    int is_last;        /* the last round: written at once */
     int32_t n_ranks;
     int32_t *ranks;
-    uint64_t *n_dropped; /* of each, as the file says */
+    uint64_t *n_dropped; /* per rank, as the file says */
     clv_clva_clock_t clock;
-    int64_t due_ns, period_ns; /* of rounds; the first come sooner */
+    int64_t due_ns, period_ns; /* of rounds; shorter at first */
     int64_t n_calls, thread_ns;
     int64_t every;              /* a power of two */
     int64_t max_bytes, n_bytes; /* of the file */
     size_t used;                /* of the buffer */
     unsigned char *buffer;      /* being filled */
-    unsigned char *out;         /* being written: ... */
-    atomic_size_t n_out;        /* so much of it; 0: the writer is done */
+    unsigned char *out;         /* being written */
+    atomic_size_t n_out;        /* bytes of out to write; 0: the writer is done */
     unsigned char buffers[2][BUFFER_BYTES];
     unsigned char comm[CLV_CLVA_SLOT_BYTES * 2 + 8 * CLV_CLVA_MAX_RANKS];
 };
@@ -76,7 +76,7 @@ void clv_drain_free(clv_drain_t *drain)
 
 /* ---- the file -------------------------------------------------------------------------------- */
 
-/* 0, or the errno that ends the file here. */
+/* Returns 0, or the errno that ends the file here. */
 static int write_out(clv_drain_t *drain, size_t n_out)
 {
     clv_limit_guard_t guard;
@@ -111,7 +111,7 @@ void clv_drain_write(void *context)
     atomic_store_explicit(&drain->n_out, 0, memory_order_release);
 }
 
-/* What is collected is for the writer now; it stays if that is not done with what came before. */
+/* Hands the filled buffer to the writer, unless the writer is still busy with the one before. */
 static void hand_over(clv_drain_t *drain)
 {
     unsigned char *written = drain->out;
@@ -129,7 +129,7 @@ static void hand_over(clv_drain_t *drain)
     }
 }
 
-/* Whether so much more has room in the buffer. */
+/* Whether n_bytes more fit into the buffer, which is handed over first if necessary. */
 static int has_room(clv_drain_t *drain, size_t n_bytes)
 {
     if (drain->used + n_bytes > BUFFER_BYTES) {
@@ -177,21 +177,21 @@ clv_status_t clv_drain_open(clv_drain_t *drain, const char *path, const clv_clva
     const clv_status_t status = write_head(drain, head);
     if (status != CLV_OK) {
         const int error = errno;
-        (void) unlink(path); /* nobody could read the beginning of a head */
+        (void) unlink(path); /* a truncated head is unreadable */
         errno = error;
     }
     return status;
 }
 
-/* ---- less and less --------------------------------------------------------------------------- */
+/* ---- thinning out ---------------------------------------------------------------------------- */
 
-/* How much of the file's room may be used while every so manieth call is kept: 1/2, 3/4, 7/8 ... */
+/* Bytes of the file that may be used while one call in `every` is kept: 1/2, 3/4, 7/8 ... of it. */
 static int64_t allowed(const clv_drain_t *drain)
 {
     return drain->max_bytes - SMALL_BYTES - drain->max_bytes / (2 * drain->every);
 }
 
-/* Before n_bytes more of calls. */
+/* Keeps half as many calls, again and again, until n_bytes more of them are allowed. */
 static void thin_out(clv_drain_t *drain, size_t n_bytes)
 {
     while (drain->n_bytes + (int64_t) (drain->used + n_bytes) > allowed(drain) &&
@@ -201,15 +201,17 @@ static void thin_out(clv_drain_t *drain, size_t n_bytes)
     }
 }
 
-/* Room in the file; what says how it went is small and always there. */
+/* Whether n_bytes more fit into the file. SMALL_BYTES stay free for the small records that say how
+ * the recording went. */
 static int has_left(const clv_drain_t *drain, size_t n_bytes)
 {
     return drain->n_bytes + (int64_t) (drain->used + n_bytes) <= drain->max_bytes - SMALL_BYTES;
 }
 
-/* ---- what waits in a ring: how many slots were taken, 0 where the buffer has no room --------- */
+/* ---- taking from a ring: returns the slots taken, 0 if the buffer has no room ---------------- */
 
-/* How many of n calls were kept; they stand where they are going to be read. */
+/* Closes a record of n calls if the file has room. They are in the buffer already, behind its
+ * head. */
 static void close_calls(clv_drain_t *drain, int32_t rank, int32_t n)
 {
     const size_t n_bytes = CLV_CLVA_CALLS_AT + (size_t) n * CLV_CLVA_SLOT_BYTES;
@@ -220,7 +222,8 @@ static void close_calls(clv_drain_t *drain, int32_t rank, int32_t n)
     }
 }
 
-/* Up to the first slot that is no call. */
+/* Takes calls up to the first slot that is not one. Keeps every call whose number `every`
+ * divides. */
 static uint64_t take_calls(clv_drain_t *drain, int32_t rank, const clv_ring_t *ring, uint64_t at,
                            uint64_t n)
 {
@@ -260,7 +263,7 @@ static uint64_t take_stream(clv_drain_t *drain, int32_t rank, const clv_ring_t *
     return 1;
 }
 
-/* Members in the machine's order become those of the file in their place. */
+/* Converts the members in place from the host's byte order to the file's. */
 static void set_members(clv_drain_t *drain, clv_clva_comm_t *comm)
 {
     unsigned char *members = drain->comm + CLV_CLVA_SLOT_BYTES + CLV_CLVA_NAME_BYTES;
@@ -281,7 +284,7 @@ static uint64_t take_comm(clv_drain_t *drain, const clv_ring_t *ring, uint64_t a
     memcpy(&head, clv_ring_slot(ring, at), sizeof head);
     if (head.n_listed < 0 || head.n_listed > CLV_DRAIN_MAX_LISTED ||
         clv_drain_comm_slots(head.n_listed) > n) {
-        return n; /* nonsense of another process */
+        return n; /* garbage from another process */
     }
     const uint64_t n_slots = clv_drain_comm_slots(head.n_listed);
     const size_t n_bytes = 32 + CLV_CLVA_NAME_BYTES + 4 * (size_t) head.n_listed;
@@ -307,7 +310,7 @@ static uint64_t take_cost(clv_drain_t *drain, const clv_ring_t *ring, uint64_t a
     clv_clva_cost_t cost;
 
     if (n < 2) {
-        return n; /* nonsense of another process */
+        return n; /* garbage from another process */
     }
     if (!has_room(drain, n_bytes)) {
         return 0;
@@ -335,7 +338,7 @@ static uint64_t take_early(clv_drain_t *drain, int32_t rank, const clv_ring_t *r
     return 1;
 }
 
-/* Of the slots that begin at at. */
+/* Takes what begins at slot at. */
 static uint64_t take_slots(clv_drain_t *drain, int32_t rank, const clv_ring_t *ring, uint64_t at,
                            uint64_t n)
 {
@@ -351,12 +354,12 @@ static uint64_t take_slots(clv_drain_t *drain, int32_t rank, const clv_ring_t *r
         return take_cost(drain, ring, at, n);
     case CLV_CLVA_EARLY:
         return take_early(drain, rank, ring, at);
-    default: /* nonsense of another process */
+    default: /* garbage from another process */
         return n;
     }
 }
 
-/* 1: all that waited. */
+/* Returns 1 if everything that waited was taken. */
 static int take_ring(clv_drain_t *drain, int32_t local, clv_ring_t *ring)
 {
     uint64_t at = 0;
@@ -405,7 +408,7 @@ static void note_clock(clv_drain_t *drain, const clv_cs_model_t *model, int64_t 
     drain->used += clv_clva_put_clock(room(drain), 56, &clock);
 }
 
-/* Of the thread that runs this. */
+/* CPU time of the calling thread. */
 static int64_t cpu_ns(void)
 {
     struct timespec used;
@@ -419,7 +422,8 @@ static clv_ring_t *ring_of(unsigned char *memory, size_t ring_bytes, int32_t loc
     return (clv_ring_t *) (void *) (memory + (size_t) local * ring_bytes);
 }
 
-/* Whether a rank had a reason to ring; others ring for what is not ours. */
+/* Whether a ring is half full. Its rank wakes this thread then; ranks also wake it for other
+ * reasons. */
 static int is_urgent(const clv_drain_t *drain, unsigned char *memory, size_t ring_bytes)
 {
     uint64_t first;
@@ -432,7 +436,7 @@ static int is_urgent(const clv_drain_t *drain, unsigned char *memory, size_t rin
     return 0;
 }
 
-/* 1: all that waited. */
+/* Returns 1 if everything that waited was taken. */
 static int take_rings(clv_drain_t *drain, unsigned char *memory, size_t ring_bytes)
 {
     int is_all = 1;
@@ -458,7 +462,7 @@ int64_t clv_drain_tend(void *context, unsigned char *memory, size_t ring_bytes,
     }
     drain->is_last = is_last;
     if (is_last) {
-        clv_drain_write(drain); /* what is left of the round before */
+        clv_drain_write(drain); /* the rest of the previous round */
     }
     note_clock(drain, clock, now_ns);
     const int is_all = take_rings(drain, memory, ring_bytes);

@@ -11,13 +11,13 @@
 #include <string.h>
 #include <sys/socket.h>
 
-/* Of Linux's struct tcp_info, which headers have in part only: places of bytes sent (8 bytes, since
- * 4.19) and of the window that the other end offers (4, since 5.4). */
+/* Offsets in Linux's struct tcp_info, of which headers declare only a part: the bytes sent (8
+ * bytes, since 4.19) and the window that the peer offers (4 bytes, since 5.4). */
 #define SENT_AT    200
 #define WINDOW_AT  228
 #define INFO_BYTES 256
 
-/* Of one descriptor; 0: it is no TCP connection, or the kernel does not say. */
+/* Reads one descriptor. Returns 0 if it is no TCP connection or the kernel does not say. */
 static int look_at(int fd, clv_clva_early_t *early)
 {
     unsigned char info[INFO_BYTES];
@@ -35,7 +35,7 @@ static int look_at(int fd, clv_clva_early_t *early)
     *early = (clv_clva_early_t){.kind = CLV_CLVA_EARLY,
                                 .sent_bytes = (int64_t) (sent & INT64_MAX),
                                 .window_bytes = window,
-                                .buffer_bytes = buffer / 2}; /* Linux counts what it needs, too */
+                                .buffer_bytes = buffer / 2}; /* Linux counts its overhead, too */
     return 1;
 }
 

@@ -8,7 +8,7 @@
 
 #include "util/util_hash.h"
 
-/* The link to the request's entry; to 0, at the end of its bucket, where there is none. */
+/* The link that points to the request's entry, or the 0 that ends its bucket if there is none. */
 static uint32_t *link_to(clv_pending_table_t *table, const void *request)
 {
     const uint64_t hash = clv_fnv1a64(CLV_FNV1A64_BASIS, &request, sizeof request);

@@ -8,7 +8,7 @@
 
 #include "util/util_hot.h"
 
-/* A holder copies a few slots; one that lost its core is not waited for. */
+/* A holder only copies a few slots. The caller does not wait for one that lost its core. */
 #define MAX_LOOKS 1000
 
 static int hold(clv_ring_t *ring)
@@ -49,7 +49,7 @@ CLV_HOT clv_ring_answer_t clv_ring_push(clv_ring_t *ring, const void *slots, uin
         memcpy(ring->slots[(written + i) % CLV_RING_SLOTS], bytes + i * CLV_CLVA_SLOT_BYTES,
                CLV_CLVA_SLOT_BYTES);
     }
-    /* release: who sees the number sees the slots. */
+    /* release: a reader that sees the number also sees the slots. */
     atomic_store_explicit(&ring->written, written + n_slots, memory_order_release);
     atomic_store_explicit(&ring->is_held, 0, memory_order_release);
     return waiting < CLV_RING_SLOTS / 2 && waiting + n_slots >= CLV_RING_SLOTS / 2
