@@ -66,7 +66,8 @@ static size_t whole_lines(size_t n_bytes)
     return (n_bytes + CLV_LINE_BYTES - 1) / CLV_LINE_BYTES * CLV_LINE_BYTES;
 }
 
-/* Zeroed, and a cache line's beginning; each byte is given once. */
+/* Returns zeroed memory that starts a cache line, NULL if too little is left. No byte is handed out
+ * twice. */
 static void *from_spare(size_t n_bytes)
 {
     const size_t there = atomic_load(&spare_bytes);
@@ -86,9 +87,9 @@ static int is_spare(const void *memory)
     return there > 0 && (uintptr_t) memory - (uintptr_t) spare < there;
 }
 
-/* ---- what is asked for ----------------------------------------------------------------------- */
+/* ---- allocation ------------------------------------------------------------------------------ */
 
-/* What the heap gave, or else the spare. */
+/* Memory from the heap or, if it gave none, from the spare. */
 static void *or_spare(void *memory, source_t source, size_t n_bytes)
 {
     return memory != NULL || source == SOURCE_NONE ? memory : from_spare(n_bytes);

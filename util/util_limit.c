@@ -53,7 +53,7 @@ static void leave_it_to_the_error(int number)
     (void) number;
 }
 
-/* A handler, not SIG_IGN, which programs that we start would inherit. */
+/* A handler rather than SIG_IGN, which the programs that we start would inherit. */
 void clv_limit_as_errors(void)
 {
     const struct sigaction noting = {.sa_handler = leave_it_to_the_error, .sa_flags = SA_RESTART};

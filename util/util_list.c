@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The code of that name, or n_names. */
+/* The code of the name; n_names if there is none. */
 static int find(const char *name, size_t length, clv_list_name_t name_of, int n_names)
 {
     int code = 0;

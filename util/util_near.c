@@ -8,11 +8,11 @@
 
 #include "util/util_min_max.h"
 
-#define LEAST_PART 3 /* letters of a part that says something ... */
-#define SHARE      3 /* ... and a word may differ in one letter of so many */
+#define LEAST_PART 3 /* letters; a shorter part matches by chance */
+#define SHARE      3 /* letters of a word per change that is allowed */
 
-/* Rows of the table of changes: what it takes to make the first i letters of a into the first j of
- * b, for the newest three i. */
+/* Rows of the table of edit distances, for the newest three i. An entry is the number of changes
+ * that turn the first i letters of a into the first j of b. */
 typedef struct rows {
     int row[3][CLV_NEAR_BYTES + 1];
 } rows_t;

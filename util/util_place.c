@@ -13,7 +13,7 @@
 
 #define BOOT_ID "/proc/sys/kernel/random/boot_id"
 
-/* Returns how many bytes, 0 if the file cannot be read. */
+/* Returns the number of bytes read, 0 if the file cannot be read. */
 static size_t read_small_file(const char *path, char *text, size_t n_bytes)
 {
     const int file = open(path, O_RDONLY | O_CLOEXEC);

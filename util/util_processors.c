@@ -59,7 +59,7 @@ int64_t clv_processors_old_quota(const char *quota, const char *period)
                : 0;
 }
 
-/* "" where there is no such file. */
+/* text is "" if there is no such file. */
 static void read_file(const char *folder, const char *name, char *text, int n_bytes)
 {
     char path[PATH_BYTES];
@@ -90,7 +90,7 @@ static int64_t quota_in(const char *folder, int is_old)
     return clv_processors_old_quota(text, period);
 }
 
-/* Equal in all containers that see the group, whatever they call it. */
+/* The number of a group: the same in all containers that see it, whatever they call it. */
 static uint64_t number_of(const char *folder)
 {
     struct stat status = {.st_ino = 0};
@@ -104,8 +104,8 @@ static uint64_t number_of(const char *folder)
     return number == 0 ? 1 : number;
 }
 
-/* The least of a group and those that it is in, up to the folder's first n_top characters; of equal
- * ones the outermost. */
+/* Finds the smallest quota among a group and the groups that contain it, up to the folder's first
+ * n_top characters. Of equal quotas the outermost counts. */
 static void look_upwards(char *folder, size_t n_top, int is_old, clv_processors_t *processors)
 {
     for (;;) {
@@ -125,7 +125,7 @@ static void look_upwards(char *folder, size_t n_top, int is_old, clv_processors_
     }
 }
 
-/* Whether the list of words, separated by commas, has it. */
+/* Whether word is in list, whose words are separated by commas. */
 static int has_word(const char *list, const char *word)
 {
     const size_t n = strlen(word);
@@ -139,7 +139,8 @@ static int has_word(const char *list, const char *word)
     return 0;
 }
 
-/* This process's group as /proc/self/cgroup has it: of version 1 that of the controller "cpu". */
+/* Reads this process's group from /proc/self/cgroup; for version 1, that of the controller
+ * "cpu". */
 static int find_group(const char *root, int is_old, char *group)
 {
     char path[PATH_BYTES], line[LINE_BYTES];
@@ -165,8 +166,8 @@ static int find_group(const char *root, int is_old, char *group)
     return is_found;
 }
 
-/* A mount shows the groups below its top; where this process is in none of them, the top is the
- * nearest that can be seen. */
+/* A mount shows the groups below its top. If this process is in none of them, the top is the
+ * nearest group that is visible. */
 static void look_at_mount(const char *root, const char *top, const char *point, int is_old,
                           clv_processors_t *processors)
 {
@@ -254,7 +255,7 @@ static bool are_fewer_in_all(const clv_processors_t *of, int32_t n_known, int32_
     return n > 0 && n < n_ranks;
 }
 
-/* For those that may use the same as rank i, or are under the same quota. */
+/* Whether processors are fewer than ranks, of those with rank i's affinity or under its quota. */
 static bool are_fewer_for(const clv_processors_t *of, int32_t n_known, int32_t i)
 {
     const int32_t n = count(of[i].may_use);

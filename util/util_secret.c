@@ -11,7 +11,7 @@
 #define PAGE_BYTES 4096
 #define N_CELLS    (PAGE_BYTES / CLV_SECRET_BYTES)
 
-/* A free cell holds the next one. */
+/* A free cell points to the next one. */
 typedef struct cell {
     struct cell *next;
     unsigned char rest[CLV_SECRET_BYTES - sizeof(struct cell *)];

@@ -15,7 +15,7 @@ static const form_t forms[] = {
     {0xf1, 0xf3, 0x80, 0xbf, 4}, {0xf4, 0xf4, 0x80, 0x8f, 4},
 };
 
-/* A zero byte ends it, too: what is behind is not looked at. */
+/* A zero byte fits no form, so nothing behind the end of the text is read. */
 static int fits(const form_t *form, const unsigned char *bytes)
 {
     if (bytes[0] < form->first_low || bytes[0] > form->first_high || bytes[1] < form->second_low ||

@@ -8,8 +8,8 @@
 
 #if defined(CLV_HAVE_HWLOC)
 
-/* hwloc's x86 part runs on each processor in turn to ask it, also on those of ranks; what Linux
- * tells is enough. */
+/* What Linux reports is enough. hwloc's x86 component would run on each processor in turn to query
+ * it, also on those of other ranks. */
 int clv_topology_load(hwloc_topology_t *topology_p)
 {
     if (hwloc_get_api_version() >> 16 != HWLOC_API_VERSION >> 16 ||
@@ -31,7 +31,7 @@ static int n_cores(hwloc_topology_t topology, hwloc_obj_t object)
 {
     const int n = hwloc_get_nbobjs_inside_cpuset_by_type(topology, object->cpuset, HWLOC_OBJ_CORE);
 
-    return n > 0 ? n : hwloc_bitmap_weight(object->cpuset); /* a machine without cores */
+    return n > 0 ? n : hwloc_bitmap_weight(object->cpuset); /* no cores are reported */
 }
 
 static int is_data_cache(hwloc_obj_t object)
@@ -43,8 +43,8 @@ static int is_data_cache(hwloc_obj_t object)
 #endif
 }
 
-/* The smallest one of a type that holds the set; of equal ones the first. Memory that belongs to
- * several domains, or to none, is none of them. */
+/* The smallest object of a type that holds the set; of equal ones the first. Memory that belongs to
+ * all domains, or to none, is as large as the host and is therefore none of them. */
 static int32_t smallest_around(hwloc_topology_t topology, hwloc_obj_type_t type,
                                hwloc_const_cpuset_t set)
 {
@@ -62,8 +62,8 @@ static int32_t smallest_around(hwloc_topology_t topology, hwloc_obj_type_t type,
     return found;
 }
 
-/* Those of one level have their numbers; where levels differ, a machine of two kinds of cores, the
- * processors do. */
+/* The number is that of the cache's first processor. hwloc numbers the caches of one level, but on
+ * a host with two kinds of cores these caches may be of different levels. */
 static int32_t cache_around(hwloc_topology_t topology, hwloc_const_cpuset_t set)
 {
     const int n_all = hwloc_bitmap_weight(hwloc_topology_get_topology_cpuset(topology));
@@ -96,7 +96,7 @@ clv_topology_parts_t clv_topology_parts_of(hwloc_topology_t topology, hwloc_cons
     return parts;
 }
 
-/* May run on some of the processors only. */
+/* Whether the mask leaves out some of the processors. */
 static int is_bound(const cpu_set_t *mask)
 {
     return CPU_COUNT(mask) < sysconf(_SC_NPROCESSORS_ONLN);
