@@ -25,7 +25,8 @@ static void print_cost(FILE *file, const view_what_if_t *what_if)
             gbit_of(what_if), what_if->cost_from, (double) what_if->setting.cost.latency_ns / 1e3,
             what_if->latency_from, (long long) what_if->setting.early.pair_bytes / 1024,
             what_if->early_from);
-    fprintf(file, "model / measured of what ran: run %.2f, iteration %.2f, in MPI %.2f, after %.2f\n",
+    fprintf(file,
+            "model / measured of what ran: run %.2f, iteration %.2f, in MPI %.2f, after %.2f\n",
             what_if->fidelity_run, what_if->fidelity_iteration, what_if->fidelity_in_mpi,
             what_if->fidelity_after);
     view_indicative(what_if, names, sizeof names);
