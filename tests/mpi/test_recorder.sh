@@ -77,7 +77,7 @@ tap_ok 'what clv measured of links and saw of connections is there, and the what
 
 # ---- what rank 0 says at the end
 recorded predicted 4 --mca coll clv --mca coll_clv_collectives allreduce \
-    --mca coll_clv_print summary "$program" 30 1 5 200000
+    --mca coll_clv_print summary "$program" 30 1 40 200000
 predicted() { "$view" --export jsonl "$work/predicted" | grep -c '"predicted_ns"'; }
 tap_ok 'predicted arrivals are there' test "$(predicted)" -ge 40
 lines=$(grep -c 'coll:clv: ' "$output")
@@ -88,8 +88,8 @@ tap_has 'and as JSON' '"allreduce":{"calls":30,"planned_calls":' "$(<"$output")"
 tap_ok 'the pace before and after' grep -qE 'allreduce: 30 calls; .*; from one call to the next [0-9.]+ ms in the first 20, [0-9.]+ in the newest' "$output"
 tap_ok 'who was late most' grep -qE 'rank 1 of MPI_COMM_WORLD was last in [0-9]+ of [0-9]+ sampled calls' "$output"
 paced() { sed -n 's/.*"allreduce":{[^}]*"first_pace_ns":\([0-9]*\),"newest_pace_ns":\([0-9]*\)}.*/\1 \2/p' "$output"; }
-# Rank 1 sleeps 5 ms before each call, so no pace is less.
-tap_ok "also as JSON: $(paced) ns" awk -v both="$(paced)" 'BEGIN { split(both, ns, " "); exit !(ns[1] >= 5e6 && ns[2] >= 5e6) }'
+# Rank 1 sleeps 40 ms before each call, more than a busy machine delays the others; no pace is less.
+tap_ok "also as JSON: $(paced) ns" awk -v both="$(paced)" 'BEGIN { split(both, ns, " "); exit !(ns[1] >= 4e7 && ns[2] >= 4e7) }'
 tap_ok 'and the rank' grep -qE '"late_rank":1,"late_calls":[1-9][0-9]*,"late_of_calls":[1-9]' "$output"
 
 timed() {
