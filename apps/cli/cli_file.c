@@ -87,14 +87,14 @@ char *clv_file_read(const char *path, size_t *n_bytes_p, const char **reason_p)
 
 enum { EXIT_NOT_WRITTEN = 1 };
 
-static int stdout_is_reported; /* that it lost something: once is enough */
+static bool stdout_is_reported; /* that it lost something: once is enough */
 
 FILE *clv_output_open(const char *path)
 {
     return strcmp(path, "-") == 0 ? stdout : fopen(path, "a");
 }
 
-static clv_status_t conclude(int failed, const char *path, char *reason, size_t reason_bytes)
+static clv_status_t conclude(bool failed, const char *path, char *reason, size_t reason_bytes)
 {
     char text[200] = "not all of it could be written";
 
@@ -120,7 +120,7 @@ static void ask_again(FILE *out)
 clv_status_t clv_output_check(FILE *out, const char *path, char *reason, size_t reason_bytes)
 {
     errno = 0;
-    const int failed = fflush(out) != 0 || ferror(out);
+    const bool failed = fflush(out) != 0 || ferror(out);
     if (failed) {
         ask_again(out);
         stdout_is_reported |= out == stdout;
@@ -136,13 +136,13 @@ clv_status_t clv_output_close(FILE *out, const char *path, char *reason, size_t 
         return status;
     }
     errno = 0;
-    const int failed = fclose(out) != 0;
+    const bool failed = fclose(out) != 0;
     return status == CLV_OK ? conclude(failed, path, reason, reason_bytes) : status;
 }
 
 int clv_output_end(const clv_program_t *program, int status)
 {
-    const int was_reported = stdout_is_reported;
+    const bool was_reported = stdout_is_reported;
     char reason[256];
 
     if (clv_output_check(stdout, "-", reason, sizeof reason) == CLV_OK) {

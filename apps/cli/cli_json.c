@@ -18,7 +18,7 @@ static void put_comma(clv_json_t *json)
     if (json->has_value) {
         putc(',', json->out);
     }
-    json->has_value = 1;
+    json->has_value = true;
 }
 
 void clv_json_put_text(FILE *out, const char *text)
@@ -70,7 +70,7 @@ void clv_json_whole(clv_json_t *json, const char *key, int64_t number)
     fprintf(json->out, "%lld", (long long) number);
 }
 
-void clv_json_flag(clv_json_t *json, const char *key, int is_true)
+void clv_json_flag(clv_json_t *json, const char *key, bool is_true)
 {
     put_key(json, key);
     fputs(is_true ? "true" : "false", json->out);
@@ -80,7 +80,7 @@ void clv_json_list_begin(clv_json_t *json, const char *key)
 {
     put_key(json, key);
     putc('[', json->out);
-    json->has_value = 0;
+    json->has_value = false;
 }
 
 void clv_json_item(clv_json_t *json, double number, int decimals)
@@ -96,7 +96,7 @@ void clv_json_item(clv_json_t *json, double number, int decimals)
 void clv_json_list_end(clv_json_t *json)
 {
     putc(']', json->out);
-    json->has_value = 1;
+    json->has_value = true;
 }
 
 clv_json_t clv_json_begin(FILE *out, const char *program, const char *record)

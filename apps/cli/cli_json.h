@@ -13,12 +13,13 @@
 #ifndef CLV_CLI_JSON_H
 #define CLV_CLI_JSON_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 
 typedef struct clv_json {
     FILE *out;
-    int has_value; /* what comes next needs a comma */
+    bool has_value; /* what comes next needs a comma */
 } clv_json_t;
 
 /* A text in its quotes: valid JSON whatever bytes it has (those that are no UTF-8 become U+FFFD),
@@ -32,7 +33,7 @@ void clv_json_end(clv_json_t *json);
 void clv_json_text(clv_json_t *json, const char *key, const char *text);
 void clv_json_number(clv_json_t *json, const char *key, double number); /* not finite: null */
 void clv_json_whole(clv_json_t *json, const char *key, int64_t number);
-void clv_json_flag(clv_json_t *json, const char *key, int is_true);
+void clv_json_flag(clv_json_t *json, const char *key, bool is_true);
 
 /* A list: begin, items, end. Decimals are those that a value is worth writing with. */
 void clv_json_list_begin(clv_json_t *json, const char *key);

@@ -26,10 +26,10 @@ static void *field_of(const clv_option_t *row, void *fields)
 
 /* ---- one value ---- */
 
-static int read_number(const clv_option_t *row, const char *text, double *number_p)
+static bool read_number(const clv_option_t *row, const char *text, double *number_p)
 {
     char *end = NULL;
-    const int is_real = row->kind == CLV_OPTION_REAL;
+    const bool is_real = row->kind == CLV_OPTION_REAL;
 
     errno = 0;
     *number_p = strtod(text, &end);
@@ -37,12 +37,12 @@ static int read_number(const clv_option_t *row, const char *text, double *number
            *number_p <= row->most && (is_real || floor(*number_p) >= *number_p);
 }
 
-static int store_number(const clv_option_t *row, const char *text, void *field)
+static bool store_number(const clv_option_t *row, const char *text, void *field)
 {
     double number;
 
     if (!read_number(row, text, &number)) {
-        return 0;
+        return false;
     }
     if (row->kind == CLV_OPTION_REAL) {
         *(double *) field = number;
@@ -51,24 +51,24 @@ static int store_number(const clv_option_t *row, const char *text, void *field)
     } else {
         *(int64_t *) field = (int64_t) number;
     }
-    return 1;
+    return true;
 }
 
-static int refuse(const clv_option_t *row, const char *text, const char *must, char *reason,
-                  size_t reason_bytes)
+static bool refuse(const clv_option_t *row, const char *text, const char *must, char *reason,
+                   size_t reason_bytes)
 {
     snprintf(reason, reason_bytes, "--%s must be %s, not '%s'", row->name, must, text);
-    return 0;
+    return false;
 }
 
-static int store(const clv_option_t *row, const char *text, void *fields, char *reason,
-                 size_t reason_bytes)
+static bool store(const clv_option_t *row, const char *text, void *fields, char *reason,
+                  size_t reason_bytes)
 {
     void *field = field_of(row, fields);
     char must[96];
 
     if (row->kind == CLV_OPTION_FLAG) {
-        *(int *) field = 1;
+        *(bool *) field = true;
     } else if (row->kind == CLV_OPTION_TEXT) {
         *(const char **) field = text;
     } else if (row->kind == CLV_OPTION_TAKE) {
@@ -79,7 +79,7 @@ static int store(const clv_option_t *row, const char *text, void *fields, char *
                  row->kind == CLV_OPTION_REAL ? "" : "a whole number, ", row->least, row->most);
         return refuse(row, text, must, reason, reason_bytes);
     }
-    return 1;
+    return true;
 }
 
 /* ---- getopt's tables ---- */
@@ -97,7 +97,7 @@ static void make_table(const clv_option_t *rows, table_t *table)
     *letter++ = ':'; /* tell a missing value from an unknown option; say nothing */
     *letter++ = 'h';
     for (; n < MAX_OPTIONS && rows[n].name != NULL; n++) {
-        const int takes_value = rows[n].kind != CLV_OPTION_FLAG;
+        const bool takes_value = rows[n].kind != CLV_OPTION_FLAG;
         table->names[n] = (struct option){rows[n].name, takes_value, NULL, FIRST_LONG + (int) n};
         if (rows[n].letter != '\0') {
             *letter++ = rows[n].letter;
@@ -198,7 +198,7 @@ clv_asked_t clv_options_parse(const clv_program_t *program, int argc, char **arg
 
 /* ---- what a user sees ---- */
 
-int clv_speaks_for_all(void)
+bool clv_speaks_for_all(void)
 {
     static const char *const names[] = {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK",
                                         "SLURM_PROCID"};
@@ -209,7 +209,7 @@ int clv_speaks_for_all(void)
             return strcmp(rank, "0") == 0;
         }
     }
-    return 1;
+    return true;
 }
 
 /* A launcher ends the job with the first rank that fails: that is to be the one that speaks. */

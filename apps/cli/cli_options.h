@@ -12,6 +12,7 @@
 #ifndef CLV_CLI_OPTIONS_H
 #define CLV_CLI_OPTIONS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -21,7 +22,7 @@ typedef enum clv_option_kind {
     CLV_OPTION_REAL,    /* double */
     CLV_OPTION_WHOLE,   /* int64_t */
     CLV_OPTION_WHOLE32, /* int32_t */
-    CLV_OPTION_FLAG,    /* int, to 1; takes no value */
+    CLV_OPTION_FLAG,    /* bool, to true; takes no value */
     CLV_OPTION_TAKE     /* whatever take does with it */
 } clv_option_kind_t;
 
@@ -74,7 +75,7 @@ typedef struct clv_program {
     const char *usage; /* the first lines of the help, without "usage: " */
     const clv_option_t *options;
     void (*more)(FILE *out); /* the rest of the help; may be NULL */
-    int takes_operands;
+    bool takes_operands;
 } clv_program_t;
 
 typedef enum clv_asked {
@@ -103,6 +104,6 @@ void clv_options_help(const clv_program_t *program, FILE *out);
 
 /* Whether this process speaks for all of an mpirun or srun: its rank, as the launcher tells it, is
  * 0, or there is no launcher. */
-int clv_speaks_for_all(void);
+bool clv_speaks_for_all(void);
 
 #endif

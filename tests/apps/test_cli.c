@@ -17,7 +17,7 @@ typedef struct fields {
     double part;
     int64_t calls;
     int32_t ranks;
-    int is_quiet;
+    bool is_quiet;
     int n_colours;
 } fields_t;
 
