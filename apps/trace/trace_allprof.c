@@ -33,7 +33,7 @@ typedef struct reader {
     clv_allprof_t *trace;
     clv_allprof_rank_t *rank; /* of the file that is read */
     int32_t number;
-    int has_init, has_init_offset, has_finalize_offset;
+    bool has_init, has_init_offset, has_finalize_offset;
     char *text;
     char *fields[MAX_FIELDS];
     int n_fields;
@@ -42,18 +42,18 @@ typedef struct reader {
 /* ---- numbers --------------------------------------------------------------------------------- */
 
 /* A whole number, maybe negative, that ends at a comma or at the end. 0: it is none. */
-static int get_whole(const char *text, int64_t most, int64_t *number_p)
+static bool get_whole(const char *text, int64_t most, int64_t *number_p)
 {
-    const int is_negative = *text == '-';
+    const bool is_negative = *text == '-';
     int64_t number = 0;
 
     text += is_negative;
     if (*text < '0' || *text > '9') {
-        return 0;
+        return false;
     }
     for (; *text >= '0' && *text <= '9'; text++) {
         if (number > (most - (*text - '0')) / 10) {
-            return 0;
+            return false;
         }
         number = 10 * number + (*text - '0');
     }
@@ -62,19 +62,19 @@ static int get_whole(const char *text, int64_t most, int64_t *number_p)
 }
 
 /* Microseconds with a fraction, to ns; what follows three digits of it is less than that. */
-static int get_us(const char *text, int64_t most_ns, int64_t *ns_p)
+static bool get_us(const char *text, int64_t most_ns, int64_t *ns_p)
 {
     char whole[24];
     const size_t n = strcspn(text, ".");
     int64_t us, ns = 0;
 
     if (n >= sizeof whole) {
-        return 0;
+        return false;
     }
     memcpy(whole, text, n);
     whole[n] = '\0';
     if (!get_whole(whole, most_ns / 1000 - 1, &us)) {
-        return 0;
+        return false;
     }
     text += n + (text[n] == '.');
     for (int scale = 100; *text >= '0' && *text <= '9'; text++, scale /= 10) {
@@ -85,12 +85,12 @@ static int get_us(const char *text, int64_t most_ns, int64_t *ns_p)
 }
 
 /* Part `at` of "1,2,3". */
-static int get_part(const char *text, int at, int64_t *number_p)
+static bool get_part(const char *text, int at, int64_t *number_p)
 {
     for (; at > 0; at--) {
         text = strchr(text, ',');
         if (text == NULL) {
-            return 0;
+            return false;
         }
         text++;
     }
@@ -223,7 +223,7 @@ static const char *take_comment(reader_t *reader, char *text)
         (void) snprintf(rank->host, sizeof rank->host, "%s", value);
         clv_text_make_plain(rank->host);
     }
-    const int is_init = strncmp(text, "Init clockdiff: ", 16) == 0;
+    const bool is_init = strncmp(text, "Init clockdiff: ", 16) == 0;
     if (!is_init && strncmp(text, "Finalize clockdiff: ", 20) != 0) {
         return NULL;
     }
@@ -231,7 +231,7 @@ static const char *take_comment(reader_t *reader, char *text)
         return "no such clock offset, or one beyond an hour";
     }
     *(is_init ? &rank->init_offset_ns : &rank->finalize_offset_ns) = us_ns;
-    *(is_init ? &reader->has_init_offset : &reader->has_finalize_offset) = 1;
+    *(is_init ? &reader->has_init_offset : &reader->has_finalize_offset) = true;
     return NULL;
 }
 
@@ -239,8 +239,8 @@ static clv_status_t take_call(reader_t *reader, const char **reason_p)
 {
     clv_allprof_rank_t *rank = reader->rank;
     clv_allprof_call_t times = {0};
-    const int is_init = strncmp(reader->text, "MPI_Init", 8) == 0;
-    const int is_finalize = strncmp(reader->text, "MPI_Finalize", 12) == 0;
+    const bool is_init = strncmp(reader->text, "MPI_Init", 8) == 0;
+    const bool is_finalize = strncmp(reader->text, "MPI_Finalize", 12) == 0;
     const int64_t before_ns = rank->n_calls > 0 ? rank->calls[rank->n_calls - 1].end_ns : 0;
 
     split(reader);
@@ -364,12 +364,12 @@ static char *path_of(const char *folder, const char *name)
     return path;
 }
 
-static int has_head(const char *path)
+static bool has_head(const char *path)
 {
     const char *why;
     char line[256] = "";
     FILE *file = clv_trace_open(path, &why);
-    const int has_line = file != NULL && fgets(line, sizeof line, file) != NULL;
+    const bool has_line = file != NULL && fgets(line, sizeof line, file) != NULL;
 
     if (file != NULL) {
         (void) fclose(file);
@@ -394,7 +394,7 @@ static char *next_file(DIR *folder, const char *name, int32_t *number_p)
     return NULL;
 }
 
-int clv_allprof_is_there(const char *name)
+bool clv_allprof_is_there(const char *name)
 {
     DIR *folder = opendir(name);
     int32_t number;
@@ -560,7 +560,7 @@ int64_t clv_allprof_global(const clv_allprof_rank_t *rank, int64_t local_ns)
 
 /* Whether others send to a rank, and it to others: to and from the root alone, where there is one.
  */
-static int gives(const clv_allprof_call_t *call, int32_t rank)
+static bool gives(const clv_allprof_call_t *call, int32_t rank)
 {
     const int from_root = call->op == CLV_ALLPROF_MPI_Bcast ||
                           call->op == CLV_ALLPROF_MPI_Scatter ||
@@ -569,7 +569,7 @@ static int gives(const clv_allprof_call_t *call, int32_t rank)
     return !from_root || rank == call->root;
 }
 
-static int takes(const clv_allprof_call_t *call, int32_t rank)
+static bool takes(const clv_allprof_call_t *call, int32_t rank)
 {
     const int to_root = call->op == CLV_ALLPROF_MPI_Reduce || call->op == CLV_ALLPROF_MPI_Gather ||
                         call->op == CLV_ALLPROF_MPI_Gatherv;
@@ -577,7 +577,7 @@ static int takes(const clv_allprof_call_t *call, int32_t rank)
     return !to_root || rank == call->root;
 }
 
-int64_t clv_allprof_reversed(const clv_allprof_t *trace, int32_t op, int is_global,
+int64_t clv_allprof_reversed(const clv_allprof_t *trace, int32_t op, bool is_global,
                              int64_t *n_calls_p)
 {
     int64_t n = 0;

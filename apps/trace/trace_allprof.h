@@ -23,6 +23,7 @@
 #ifndef CLV_TRACE_ALLPROF_H
 #define CLV_TRACE_ALLPROF_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -37,22 +38,22 @@
 /* XX(function, name, place of the count, whether it has a root: it is before the communicator). */
 /* clang-format off */
 #define CLV_ALLPROF_OP_MAP(XX)                                                                     \
-    XX(MPI_Barrier,              "barrier",              0, 0)                                     \
-    XX(MPI_Bcast,                "bcast",                3, 1)                                     \
-    XX(MPI_Reduce,               "reduce",               4, 1)                                     \
-    XX(MPI_Allreduce,            "allreduce",            4, 0)                                     \
-    XX(MPI_Allgather,            "allgather",            3, 0)                                     \
-    XX(MPI_Allgatherv,           "allgatherv",           0, 0)                                     \
-    XX(MPI_Alltoall,             "alltoall",             3, 0)                                     \
-    XX(MPI_Alltoallv,            "alltoallv",            0, 0)                                     \
-    XX(MPI_Gather,               "gather",               3, 1)                                     \
-    XX(MPI_Gatherv,              "gatherv",              0, 1)                                     \
-    XX(MPI_Scatter,              "scatter",              3, 1)                                     \
-    XX(MPI_Scatterv,             "scatterv",             0, 1)                                     \
-    XX(MPI_Reduce_scatter,       "reduce_scatter",       0, 0)                                     \
-    XX(MPI_Reduce_scatter_block, "reduce_scatter_block", 4, 0)                                     \
-    XX(MPI_Scan,                 "scan",                 4, 0)                                     \
-    XX(MPI_Exscan,               "exscan",               4, 0)
+    XX(MPI_Barrier,              "barrier",              0, false)                                 \
+    XX(MPI_Bcast,                "bcast",                3, true)                                  \
+    XX(MPI_Reduce,               "reduce",               4, true)                                  \
+    XX(MPI_Allreduce,            "allreduce",            4, false)                                 \
+    XX(MPI_Allgather,            "allgather",            3, false)                                 \
+    XX(MPI_Allgatherv,           "allgatherv",           0, false)                                 \
+    XX(MPI_Alltoall,             "alltoall",             3, false)                                 \
+    XX(MPI_Alltoallv,            "alltoallv",            0, false)                                 \
+    XX(MPI_Gather,               "gather",               3, true)                                  \
+    XX(MPI_Gatherv,              "gatherv",              0, true)                                  \
+    XX(MPI_Scatter,              "scatter",              3, true)                                  \
+    XX(MPI_Scatterv,             "scatterv",             0, true)                                  \
+    XX(MPI_Reduce_scatter,       "reduce_scatter",       0, false)                                 \
+    XX(MPI_Reduce_scatter_block, "reduce_scatter_block", 4, false)                                 \
+    XX(MPI_Scan,                 "scan",                 4, false)                                 \
+    XX(MPI_Exscan,               "exscan",               4, false)
 /* clang-format on */
 
 typedef enum clv_allprof_op {
@@ -64,7 +65,8 @@ typedef enum clv_allprof_op {
 
 typedef struct clv_allprof_row {
     const char *function, *name;
-    int count_at, has_root;
+    int count_at;
+    bool has_root;
 } clv_allprof_row_t;
 
 extern const clv_allprof_row_t clv_allprof_ops[CLV_ALLPROF_N_OPS];
@@ -94,7 +96,7 @@ typedef struct clv_allprof {
 } clv_allprof_t;
 
 /* Whether the folder has a file of that format. */
-int clv_allprof_is_there(const char *folder);
+bool clv_allprof_is_there(const char *folder);
 
 /* CLV_PROTOCOL, CLV_SYSTEM: what it is cannot be read; CLV_NO_MEMORY. */
 clv_status_t clv_allprof_read(const char *folder, clv_allprof_t *trace, char *reason,
@@ -103,7 +105,7 @@ void clv_allprof_free(clv_allprof_t *trace);
 
 /* Collectives of an operation that a rank left before one that it waits for came: by the hosts' own
  * clocks, or is_global: by that of rank 0. Not of scans. n_calls_p: how many it has. */
-int64_t clv_allprof_reversed(const clv_allprof_t *trace, int32_t op, int is_global,
+int64_t clv_allprof_reversed(const clv_allprof_t *trace, int32_t op, bool is_global,
                              int64_t *n_calls_p);
 /* By the clock of rank 0: offsets between init and finalize on a straight line. */
 int64_t clv_allprof_global(const clv_allprof_rank_t *rank, int64_t local_ns);

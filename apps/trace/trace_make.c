@@ -4,6 +4,7 @@
  */
 #include "apps/trace/trace_make.h"
 
+#include <stdbool.h>
 #include <string.h>
 
 #include "util/util_time.h"
@@ -67,7 +68,7 @@ static void add_begins(const clv_trace_t *trace, clv_trace_coupling_t coupling, 
     }
 }
 
-static int is_held(const clv_pattern_t *pattern, clv_trace_coupling_t coupling, int32_t rank)
+static bool is_held(const clv_pattern_t *pattern, clv_trace_coupling_t coupling, int32_t rank)
 {
     return coupling == CLV_TRACE_COUPLE_ALLREDUCE ||
            (coupling == CLV_TRACE_COUPLE_BARRIER && rank == pattern->root);

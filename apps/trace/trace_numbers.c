@@ -8,7 +8,7 @@
 
 #include "util/util_min_max.h"
 
-static int is_there(const clv_numbers_times_t *times, int32_t rank)
+static bool is_there(const clv_numbers_times_t *times, int32_t rank)
 {
     return times->arrival_ns[rank] != CLV_NUMBERS_NO_TIME;
 }
@@ -21,7 +21,7 @@ static void find_ends(const clv_numbers_times_t *times, clv_numbers_call_t *call
             continue;
         }
         const int64_t arrival_ns = times->arrival_ns[i];
-        const int is_first = call->n_present++ == 0;
+        const bool is_first = call->n_present++ == 0;
         if (is_first || arrival_ns > call->last_ns) {
             call->last_ns = arrival_ns;
             call->last_rank = i;
@@ -51,7 +51,7 @@ static void split_lateness(const clv_numbers_times_t *times, clv_numbers_rank_t 
 {
     int64_t least_own_ns = INT64_MAX, least_before_ns = INT64_MAX;
 
-    call->has_parts = 1;
+    call->has_parts = true;
     for (int32_t i = 0; i < times->n_ranks; i++) {
         if (is_there(times, i)) {
             const int64_t before_ns = times->before_ns[i];

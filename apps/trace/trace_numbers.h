@@ -23,6 +23,7 @@
 #ifndef CLV_TRACE_NUMBERS_H
 #define CLV_TRACE_NUMBERS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #define CLV_NUMBERS_NO_TIME INT64_MIN /* an arrival that was not recorded; p: there was none */
@@ -54,7 +55,7 @@ typedef struct clv_numbers_call {
     int64_t bound_ns; /* the largest error of a lateness: two times the largest bound, at most */
     int64_t wait_ns, in_mpi_ns; /* sums over ranks */
     int64_t error_ns;           /* mean of |a - predicted| relative to both means; -1: none */
-    int32_t has_parts;          /* own and inherited are known */
+    bool has_parts;             /* own and inherited are known */
 } clv_numbers_call_t;
 
 /* ranks: n_ranks of them. O(n_ranks). */

@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,7 +34,7 @@ static int64_t scaled(const clv_pattern_t *pattern, double part)
     return (int64_t) (part * (double) pattern->amount_ns);
 }
 
-static int is_late_half(const clv_pattern_t *pattern, int rank)
+static bool is_late_half(const clv_pattern_t *pattern, int rank)
 {
     return rank >= (pattern->n_ranks + 1) / 2;
 }
@@ -308,7 +309,7 @@ clv_status_t clv_pattern_parse(const char *text, clv_pattern_t *pattern, char *r
     const size_t length = strcspn(text, ":");
     const char *argument = text[length] ? text + length + 1 : NULL;
     const clv_pattern_kind_t *kind = find_kind(text, length);
-    const int is_trace = kind && kind->fill == fill_trace;
+    const bool is_trace = kind && kind->fill == fill_trace;
 
     pattern->late_rank = pattern->n_ranks - 1;
     pattern->recorded = (clv_trace_t){0};

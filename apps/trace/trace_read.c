@@ -6,6 +6,7 @@
 #include "apps/trace/trace.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -20,7 +21,7 @@ typedef struct reader {
     size_t length;
     size_t room;
     clv_trace_t trace;
-    int has_header;
+    bool has_header;
 } reader_t;
 
 /* ---- words: each returns NULL or what is wrong, and moves *text behind what it took ---------- */
@@ -28,7 +29,7 @@ typedef struct reader {
 static const char *get_number(const char **text, int64_t *number_p)
 {
     const char *at = *text + strspn(*text, BLANKS);
-    int is_negative = *at == '-';
+    bool is_negative = *at == '-';
     int64_t number = 0;
 
     at += is_negative;
@@ -47,16 +48,16 @@ static const char *get_number(const char **text, int64_t *number_p)
     return NULL;
 }
 
-static int skip_word(const char **text, const char *word)
+static bool skip_word(const char **text, const char *word)
 {
     const char *at = *text + strspn(*text, BLANKS);
     size_t length = strlen(word);
 
     if (strncmp(at, word, length) != 0) {
-        return 0;
+        return false;
     }
     *text = at + length;
-    return 1;
+    return true;
 }
 
 static const char *get_end(const char *text, const char *otherwise)
@@ -160,7 +161,7 @@ static clv_status_t take_line(reader_t *reader, const char **reason_p)
     }
     if (!reader->has_header) {
         *reason_p = get_version(text);
-        reader->has_header = 1;
+        reader->has_header = true;
     } else if (trace->n_ranks == 0) {
         *reason_p = get_ranks(text, trace);
     } else if (skip_word(&text, "call ")) {
