@@ -51,7 +51,7 @@ static sums_t begin_sums(clv_what_if_result_t *result)
     return (sums_t){.result = result, .first_ns = INT64_MAX, .end_ns = INT64_MIN};
 }
 
-static void add_call(sums_t *sums, int is_planned, int32_t n_ranks, const int64_t *arrival_ns,
+static void add_call(sums_t *sums, bool is_planned, int32_t n_ranks, const int64_t *arrival_ns,
                      const int64_t *exit_ns)
 {
     int64_t last_arrival_ns = INT64_MIN, end_ns = INT64_MIN;
@@ -107,7 +107,7 @@ void clv_what_if_measured(const clv_what_if_run_t *run, clv_what_if_result_t *re
 
 /* ---- calls that clv does not plan ------------------------------------------------------------ */
 
-static int waits_for(const clv_what_if_call_t *call, int32_t rank, int32_t other)
+static bool waits_for(const clv_what_if_call_t *call, int32_t rank, int32_t other)
 {
     switch (call->waits) {
     case CLV_WHAT_IF_WAITS_ROOT:
@@ -117,7 +117,7 @@ static int waits_for(const clv_what_if_call_t *call, int32_t rank, int32_t other
     case CLV_WHAT_IF_WAITS_LOWER:
         return other < rank;
     default:
-        return 1;
+        return true;
     }
 }
 
@@ -154,7 +154,7 @@ typedef struct replay {
     const clv_what_if_run_t *run;
     const clv_what_if_setting_t *setting;
     clv_what_if_way_t way;
-    int is_balanced; /* no way; calls take what they took, and ranks compute the mean */
+    bool is_balanced; /* no way; calls take what they took, and ranks compute the mean */
     clv_what_if_learner_t **learners; /* by communicator; made when one is needed */
     clv_what_if_fixed_t fixed;        /* of the ways that choose nothing */
     clv_exits_t *exits;               /* NULL: nothing travels early */
@@ -194,13 +194,13 @@ static void replay_bound(const replay_t *replay, const clv_what_if_call_t *call,
         from = arrival_ns[p] > arrival_ns[from] ? p : from;
     }
     for (int32_t p = 0; p < n_ranks; p++) {
-        const int needs = p != from && (goal != CLV_GOAL_REDUCE || p == call->key.root);
+        const bool needs = p != from && (goal != CLV_GOAL_REDUCE || p == call->key.root);
         replay->leave_ns[p] =
             needs ? clv_larger(arrival_ns[p], arrival_ns[from] + vector_ns) : arrival_ns[p];
     }
 }
 
-static int learns(clv_what_if_way_t way)
+static bool learns(clv_what_if_way_t way)
 {
     return way == CLV_WHAT_IF_CLV || way == CLV_WHAT_IF_KNOWN;
 }
@@ -311,14 +311,14 @@ static clv_status_t replay_calls(replay_t *replay, clv_what_if_result_t *result)
 
 /* ---- memory ---------------------------------------------------------------------------------- */
 
-static int shares_places(const clv_what_if_run_t *run)
+static bool shares_places(const clv_what_if_run_t *run)
 {
     for (int32_t i = 0; i < run->n_comms; i++) {
         if (run->comms[i].place != NULL) {
-            return 1;
+            return true;
         }
     }
-    return 0;
+    return false;
 }
 
 static clv_status_t allocate(replay_t *replay)
@@ -378,7 +378,7 @@ clv_status_t clv_what_if_replay(const clv_what_if_run_t *run, const clv_what_if_
 clv_status_t clv_what_if_balanced(const clv_what_if_run_t *run, int64_t *run_ns_p)
 {
     static const clv_what_if_setting_t none = {0};
-    replay_t replay = {.run = run, .setting = &none, .is_balanced = 1};
+    replay_t replay = {.run = run, .setting = &none, .is_balanced = true};
     clv_what_if_result_t result = {0};
     const clv_status_t status = run_replay(&replay, &result);
 

@@ -25,6 +25,7 @@
 #ifndef CLV_WHAT_IF_H
 #define CLV_WHAT_IF_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "choose/choose.h"
@@ -74,7 +75,7 @@ typedef struct clv_what_if_call {
     int32_t comm;
     clv_what_if_waits_t waits;
     int32_t root;
-    int32_t is_planned;        /* then by key */
+    bool is_planned;           /* then by key */
     clv_pap_stream_key_t key;  /* of a planned call */
     const int64_t *arrival_ns; /* by rank of the communicator; every one is known */
     const int64_t *exit_ns;
@@ -130,7 +131,7 @@ clv_choose_config_t clv_what_if_config(void);
 /* Within these the model is as good as what it says; outside a saving is only indicative. */
 #define CLV_WHAT_IF_FAITHFUL_LEAST 0.8
 #define CLV_WHAT_IF_FAITHFUL_MOST  1.25
-static inline int clv_what_if_is_faithful(double model, double measured)
+static inline bool clv_what_if_is_faithful(double model, double measured)
 {
     return model >= CLV_WHAT_IF_FAITHFUL_LEAST * measured &&
            model <= CLV_WHAT_IF_FAITHFUL_MOST * measured;

@@ -39,7 +39,7 @@ struct clv_what_if_learner {
     const clv_what_if_comm_t *comm;
     clv_chooser_t chooser;
     int64_t exchange_ns;
-    int knows;
+    bool knows;
     stream_t *streams;
     stream_t *current;
     size_t plans_bytes;
@@ -60,7 +60,7 @@ static void free_stream(stream_t *stream)
     clv_free(stream);
 }
 
-static int allocate_reported(const clv_what_if_learner_t *learner, reported_t *reported)
+static bool allocate_reported(const clv_what_if_learner_t *learner, reported_t *reported)
 {
     reported->predicted_ns =
         clv_alloc((size_t) learner->comm->n_ranks, sizeof *reported->predicted_ns);
@@ -110,7 +110,7 @@ static stream_t *stream_of(clv_what_if_learner_t *learner, const clv_pap_stream_
 }
 
 clv_status_t clv_what_if_learner_create(const clv_what_if_comm_t *comm,
-                                        const clv_what_if_setting_t *setting, int knows,
+                                        const clv_what_if_setting_t *setting, bool knows,
                                         clv_what_if_learner_t **learner_p)
 {
     clv_what_if_learner_t *learner = clv_alloc(1, sizeof *learner);
@@ -157,7 +157,7 @@ static void give_records(const clv_what_if_learner_t *learner, stream_t *stream,
                          const int64_t *arrival_ns)
 {
     const int32_t n_ranks = learner->comm->n_ranks;
-    const int is_first = stream->n_calls == 0;
+    const bool is_first = stream->n_calls == 0;
 
     for (int32_t p = 0; p < n_ranks; p++) {
         stream->records[p] = (clv_pap_record_t){

@@ -93,7 +93,7 @@ static int64_t vector_ns(const clv_what_if_fixed_t *fixed, const clv_what_if_cal
     const int32_t *place = fixed->run->comms[call->comm].place;
     const clv_cost_t near = {.latency_ns = fixed->cost->near_latency_ns,
                              .byte_ps = fixed->cost->near_byte_ps};
-    const int is_near = place != NULL && place[from] == place[to];
+    const bool is_near = place != NULL && place[from] == place[to];
 
     return clv_cost_round_ns(is_near ? &near : fixed->cost, call->key.total_bytes);
 }
@@ -170,7 +170,7 @@ static clv_status_t compare_call(const fit_t *fit, const clv_what_if_call_t *cal
 }
 
 /* Whether more calls took longer than the model says than took shorter. */
-static clv_status_t is_longer(const fit_t *fit, int *longer_p)
+static clv_status_t is_longer(const fit_t *fit, bool *longer_p)
 {
     int32_t n_calls = 0, n_longer = 0;
 
@@ -194,7 +194,7 @@ static clv_status_t is_longer(const fit_t *fit, int *longer_p)
 static clv_status_t search(const fit_t *fit, clv_cost_t *cost)
 {
     int64_t low = FIT_LOW_PS, high = FIT_HIGH_PS;
-    int longer = 0;
+    bool longer = false;
     clv_status_t status = CLV_OK;
 
     while (status == CLV_OK && high - low > low / FIT_GRAIN + 1) {

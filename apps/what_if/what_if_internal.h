@@ -6,6 +6,8 @@
 #ifndef CLV_WHAT_IF_INTERNAL_H
 #define CLV_WHAT_IF_INTERNAL_H
 
+#include <stdbool.h>
+
 #include "apps/what_if/what_if.h"
 
 /* ---- what_if_clv.c
@@ -27,7 +29,7 @@ typedef struct clv_what_if_learner clv_what_if_learner_t;
 
 /* comm: must live as long. */
 clv_status_t clv_what_if_learner_create(const clv_what_if_comm_t *comm,
-                                        const clv_what_if_setting_t *setting, int knows,
+                                        const clv_what_if_setting_t *setting, bool knows,
                                         clv_what_if_learner_t **learner_p) CLV_MUST_CHECK;
 void clv_what_if_learner_free(clv_what_if_learner_t *learner);
 
@@ -57,7 +59,7 @@ void clv_what_if_learner_end(clv_what_if_learner_t *learner, const int64_t *arri
 typedef struct clv_what_if_fixed {
     const clv_what_if_run_t *run;
     const clv_cost_t *cost;
-    int is_pipeline;
+    bool is_pipeline;
     const int64_t *zeros; /* as many as the job has ranks */
     clv_plan_cache_t *plans;
 } clv_what_if_fixed_t;
