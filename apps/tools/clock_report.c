@@ -28,7 +28,8 @@ static void print_setting(FILE *file, const clock_setting_t *s)
                          : "");
 }
 
-static void print_row(FILE *file, const clock_result_t *r, const clock_accuracy_t *a, int has_truth)
+static void print_row(FILE *file, const clock_result_t *r, const clock_accuracy_t *a,
+                      bool has_truth)
 {
     fprintf(file, "%-34s %3d %8.3f %6d %9.4f %8.2f %7.3g %9.2f %9.2f %9.2f", r->label, r->run,
             r->duration_s, r->n_rounds, r->r_squared_min, r->rms_max_us, a->wait_s, a->max_us,
@@ -56,7 +57,7 @@ void clock_print_table(FILE *file, const clock_setting_t *setting, const clock_r
 
 static int close_file(FILE *file)
 {
-    const int had_error = ferror(file);
+    const bool had_error = ferror(file);
     return fclose(file) != 0 || had_error ? -1 : 0;
 }
 
@@ -76,13 +77,13 @@ static void put_ranks(clv_json_t *json, const clv_cs_point_t *points, int n_rank
 {
     clv_json_list_begin(json, "rank_offset_ns");
     for (int r = 0; r < n_ranks; r++) {
-        const int is_measured = points[r].error_ns != INT64_MAX;
+        const bool is_measured = points[r].error_ns != INT64_MAX;
         clv_json_item(json, is_measured ? (double) points[r].offset_ns : NAN, 0);
     }
     clv_json_list_end(json);
     clv_json_list_begin(json, "rank_offset_error_ns");
     for (int r = 0; r < n_ranks; r++) {
-        const int is_measured = points[r].error_ns != INT64_MAX;
+        const bool is_measured = points[r].error_ns != INT64_MAX;
         clv_json_item(json, is_measured ? (double) points[r].error_ns : NAN, 0);
     }
     clv_json_list_end(json);
@@ -111,7 +112,7 @@ static void put_check(clv_json_t *json, const clock_result_t *r, const clock_acc
 int clock_write_json(const char *path, const clock_setting_t *setting,
                      const clock_result_t *results, int n_results)
 {
-    const int is_stdout = strcmp(path, "-") == 0;
+    const bool is_stdout = strcmp(path, "-") == 0;
     FILE *file = is_stdout ? stdout : fopen(path, "a");
     if (file == NULL) {
         return -1;
@@ -200,7 +201,7 @@ static clv_status_t add_check(const clock_setting_t *setting, const clock_result
     return CLV_OK;
 }
 
-static int has_runs(void *context, const clv_result_group_t *group)
+static bool has_runs(void *context, const clv_result_group_t *group)
 {
     (void) context;
     return group->n_runs > 0;
@@ -210,7 +211,7 @@ clv_status_t clock_draw(const char *path, const clock_setting_t *setting,
                         const clock_result_t *results, int n_results, char *reason,
                         size_t reason_bytes)
 {
-    const clv_plot_t plot = {clv_figure_find("clock-accuracy"), CLV_RESULTS_CLOCK_METRIC, 1};
+    const clv_plot_t plot = {clv_figure_find("clock-accuracy"), CLV_RESULTS_CLOCK_METRIC, true};
     clv_result_set_t set = {0};
     clv_status_t status = CLV_OK;
 

@@ -5,6 +5,7 @@
 #ifndef CLV_CLOCK_REPORT_H
 #define CLV_CLOCK_REPORT_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 
@@ -47,7 +48,7 @@ typedef struct clock_setting {
     const char *mpi; /* version line */
     double drift_ppm, pretend_s;
     double sample_percent; /* of the ranks that are checked */
-    int has_truth;
+    bool has_truth;
     const clv_bench_place_t *place;
 } clock_setting_t;
 

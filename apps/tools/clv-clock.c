@@ -37,7 +37,7 @@ typedef struct options {
     double sample_percent;
     const char *clock;
     double drift_ppm, pretend_s, timeout_s;
-    int has_truth, is_quiet, wants_list;
+    bool has_truth, is_quiet, wants_list;
     const char *json, *plot;
 } options_t;
 
@@ -51,7 +51,7 @@ typedef struct world {
     clv_cs_group_t group;
     clv_cs_group_t checked; /* those of the group that are in the sample, over its link */
     int32_t *sample;        /* their ranks, the reference among them */
-    int is_checked;         /* whether this rank is */
+    bool is_checked;        /* whether this rank is */
     clv_bench_place_t place;
 } world_t;
 
@@ -138,7 +138,7 @@ static const char *take_waits(void *fields, const char *text)
 
 static const char *take_truth(void *fields, const char *text)
 {
-    ((options_t *) fields)->has_truth = 1;
+    ((options_t *) fields)->has_truth = true;
     return strcmp(text, "realtime") == 0 ? NULL : "realtime";
 }
 
@@ -193,7 +193,7 @@ static const clv_program_t program = {
     .usage = "mpirun ... clv-clock [options] [METHOD ...]",
     .options = option_rows,
     .more = tell_exits,
-    .takes_operands = 1,
+    .takes_operands = true,
 };
 
 /* -1, or the exit status. */
@@ -339,9 +339,9 @@ static void draw_sample(world_t *world, const options_t *options)
     world->checked = world->group;
     world->checked.ranks = world->sample;
     world->checked.n_ranks = 0;
-    world->is_checked = 0;
+    world->is_checked = false;
     for (int r = 0; r < world->n_ranks; r++) {
-        const int is_reference = r == world->group.reference;
+        const bool is_reference = r == world->group.reference;
         const double chance = clv_pattern_random(SAMPLE_SEED, 0, (uint64_t) r);
         if (!is_reference && chance * 100.0 >= options->sample_percent) {
             continue;
@@ -351,7 +351,7 @@ static void draw_sample(world_t *world, const options_t *options)
         }
         if (r == world->rank) {
             world->checked.rank = world->checked.n_ranks;
-            world->is_checked = 1;
+            world->is_checked = true;
         }
         world->sample[world->checked.n_ranks++] = r;
     }
@@ -659,52 +659,52 @@ static int publish(const options_t *options, const world_t *world, const clock_r
                                      .pretend_s = options->pretend_s,
                                      .sample_percent = options->sample_percent,
                                      .has_truth = options->has_truth};
-    int is_bad = 0;
+    bool is_bad = false;
     if (!options->is_quiet) {
         clock_print_table(stdout, &setting, results, n);
     }
     if (options->json != NULL && clock_write_json(options->json, &setting, results, n) != 0) {
         fprintf(stderr, "clv-clock: %s: %s\n", options->json, strerror(errno));
-        is_bad = 1;
+        is_bad = true;
     }
     if (options->plot != NULL &&
         clock_draw(options->plot, &setting, results, n, reason, sizeof reason) != CLV_OK) {
         fprintf(stderr, "clv-clock: %s\n", reason);
-        is_bad = 1;
+        is_bad = true;
     }
     return is_bad;
 }
 
-static int any_failed(const clock_result_t *results, int n)
+static bool any_failed(const clock_result_t *results, int n)
 {
     for (int i = 0; i < n; i++) {
         if (results[i].n_failed > 0) {
-            return 1;
+            return true;
         }
     }
-    return 0;
+    return false;
 }
 
 /* What a short calibration finds, over and over (MBR, Fig. 2). Rank 0 alone; whether it failed. */
-static int calibrate(const options_t *options, const world_t *world)
+static bool calibrate(const options_t *options, const world_t *world)
 {
     clv_cs_clock_t clock;
     double *hz = clv_alloc((size_t) options->n_calibrations, sizeof *hz);
     int n = 0;
     if (hz == NULL) {
-        return 1;
+        return true;
     }
     while (n < options->n_calibrations && clv_cs_clock_open(options->clock, &clock) == CLV_OK &&
            clv_cs_clock_is_counter(&clock)) {
         hz[n++] = 1e9 / clock.rate;
     }
-    int is_bad = n < options->n_calibrations;
+    bool is_bad = n < options->n_calibrations;
     if (is_bad) {
         fprintf(stderr, "clv-clock: clock %s counts no cycles here\n", options->clock);
     } else if (clock_tell_calibrations(options->json, options->is_quiet ? NULL : stdout,
                                        options->clock, &world->place, hz, n) != 0) {
         fprintf(stderr, "clv-clock: %s: %s\n", options->json, strerror(errno));
-        is_bad = 1;
+        is_bad = true;
     }
     clv_free(hz);
     return is_bad;
@@ -712,14 +712,14 @@ static int calibrate(const options_t *options, const world_t *world)
 
 /* One behind the other, between the first rank and the last (MBR, Figs. 30 and 31). Whether it
  * failed, on rank 0. */
-static int ping(const options_t *options, const world_t *world, MPI_Comm comm)
+static bool ping(const options_t *options, const world_t *world, MPI_Comm comm)
 {
     const int last = world->n_ranks - 1;
-    const int is_first = world->rank == 0;
+    const bool is_first = world->rank == 0;
     double *trips = clv_alloc((size_t) options->n_round_trips, sizeof *trips);
     if (trips == NULL) {
         MPI_Abort(MPI_COMM_WORLD, 1);
-        return 1;
+        return true;
     }
     for (int i = -1; i < options->n_round_trips && last > 0; i++) { /* the first one connects */
         char byte = 0;
@@ -733,7 +733,7 @@ static int ping(const options_t *options, const world_t *world, MPI_Comm comm)
         }
         trips[i < 0 ? 0 : i] = (double) (clv_local_now_ns() - begun_ns);
     }
-    const int is_bad =
+    const bool is_bad =
         is_first && clock_tell_round_trips(options->json, options->is_quiet ? NULL : stdout,
                                            &world->place, trips, options->n_round_trips) != 0;
     if (is_bad) {
@@ -752,7 +752,7 @@ static int measure(const options_t *options, world_t *world, MPI_Comm *comm)
         MPI_Abort(MPI_COMM_WORLD, 1);
     }
     set_up_world(world, options, comm);
-    int is_bad = world->rank == 0 && options->n_calibrations > 0 && calibrate(options, world);
+    bool is_bad = world->rank == 0 && options->n_calibrations > 0 && calibrate(options, world);
     is_bad |= options->n_round_trips > 0 && ping(options, world, *comm);
     MPI_Barrier(*comm); /* others wait, and take no processor from the calibrations */
     const int n = run_all(options, world, results);

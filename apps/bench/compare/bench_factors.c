@@ -64,21 +64,21 @@ static void append(char *to, size_t n_bytes, const char *from, size_t length)
 }
 
 /* Whether "%NAME%" begins here. */
-static int is_place(const char *at, word_t name)
+static bool is_place(const char *at, word_t name)
 {
     return *at == '%' && strncmp(at + 1, name.text, name.length) == 0 && at[1 + name.length] == '%';
 }
 
 static void fill_in(const char *command, word_t name, word_t value, char text[MAX_COMMAND])
 {
-    int is_filled = 0;
+    bool is_filled = false;
 
     text[0] = '\0';
     while (*command != '\0') {
         if (is_place(command, name)) {
             append(text, MAX_COMMAND, value.text, value.length);
             command += name.length + 2;
-            is_filled = 1;
+            is_filled = true;
         } else {
             append(text, MAX_COMMAND, command++, 1);
         }

@@ -89,7 +89,7 @@ typedef struct picture {
     int n_patterns;
 } picture_t;
 
-static int has_axis(const picture_t *picture, const char *x)
+static bool has_axis(const picture_t *picture, const char *x)
 {
     return !strcmp(picture->plot->figure->x, x);
 }
@@ -129,7 +129,7 @@ static point_t point_of(const picture_t *picture, const clv_result_group_t *grou
 {
     double sorted[CLV_RESULTS_RUNS];
     const size_t n = group->n_runs;
-    const int is_short = n < QUARTILES;
+    const bool is_short = n < QUARTILES;
 
     memcpy(sorted, group->value, n * sizeof *sorted);
     const double median = clv_stats_median(sorted, n);
@@ -173,12 +173,12 @@ static void add_group(picture_t *picture, const clv_result_group_t *group)
     add_x(picture, x);
 }
 
-static int is_log_x(const picture_t *picture)
+static bool is_log_x(const picture_t *picture)
 {
     return picture->plot->figure->log_x && picture->low_x > 0.0;
 }
 
-static int is_log_y(const picture_t *picture)
+static bool is_log_y(const picture_t *picture)
 {
     return picture->plot->is_log && picture->low_y > 0.0;
 }
@@ -254,7 +254,7 @@ static void write_box(FILE *script, const picture_t *picture, int line)
 static void write_line(FILE *script, const picture_t *picture, int line)
 {
     const clv_plot_lines_t *lines = &picture->lines;
-    const int is_box = has_axis(picture, "pattern");
+    const bool is_box = has_axis(picture, "pattern");
 
     fprintf(script, "$line%d ", line);
     write_x(script, picture, line);
@@ -396,7 +396,7 @@ static void write_caveats(FILE *script, const picture_t *picture)
         char *text = NULL;
         size_t n_text = 0;
         FILE *memory = open_memstream(&text, &n_text);
-        const int is_there = memory && clv_results_put_caveat(memory, picture->set, NULL, caveat);
+        const bool is_there = memory && clv_results_put_caveat(memory, picture->set, NULL, caveat);
         if (memory && fclose(memory) == 0 && is_there) {
             write_broken(script, text);
         }
@@ -407,7 +407,7 @@ static void write_caveats(FILE *script, const picture_t *picture)
 static void write_title(FILE *script, const picture_t *picture)
 {
     const size_t n = most_runs(picture->set);
-    const int is_own = !strcmp(picture->plot->metric, picture->plot->figure->metric);
+    const bool is_own = !strcmp(picture->plot->metric, picture->plot->figure->metric);
 
     fprintf(script, "set ");
     if (picture->lines.has_panels) {
@@ -496,7 +496,7 @@ static void find_patterns(picture_t *picture)
 }
 
 /* 0: too many lines. */
-static int set_up(picture_t *picture, const clv_result_set_t *set, const clv_plot_t *plot)
+static bool set_up(picture_t *picture, const clv_result_set_t *set, const clv_plot_t *plot)
 {
     size_t row = 0;
 
@@ -508,13 +508,13 @@ static int set_up(picture_t *picture, const clv_result_set_t *set, const clv_plo
     picture->label = metrics[row].metric ? metrics[row].label : plot->metric;
     picture->unit = metrics[row].unit;
     find_patterns(picture);
-    const int has_panels = !has_axis(picture, "pattern") && picture->n_patterns > 1 &&
-                           picture->n_patterns <= MAX_PANELS;
+    const bool has_panels = !has_axis(picture, "pattern") && picture->n_patterns > 1 &&
+                            picture->n_patterns <= MAX_PANELS;
     if (!clv_plot_lines_find(set, plot->figure->x, has_panels, &picture->lines)) {
-        return 0;
+        return false;
     }
     find_ranges(picture);
-    return 1;
+    return true;
 }
 
 static clv_status_t draw(const picture_t *picture, const char *path, char *reason,
@@ -540,7 +540,7 @@ static clv_status_t draw(const picture_t *picture, const char *path, char *reaso
     return CLV_OK;
 }
 
-int clv_plot_is_name(const char *path)
+bool clv_plot_is_name(const char *path)
 {
     return terminal_of(path) && !strpbrk(path, "'\n") && strlen(path) <= MAX_PATH - 16;
 }

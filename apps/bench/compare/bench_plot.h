@@ -15,6 +15,7 @@
 #ifndef CLV_BENCH_PLOT_H
 #define CLV_BENCH_PLOT_H
 
+#include <stdbool.h>
 #include <stdio.h>
 
 #include "apps/bench/compare/bench_results.h"
@@ -36,11 +37,11 @@ const clv_figure_t *clv_figure_find(const char *name);
 typedef struct clv_plot {
     const clv_figure_t *figure;
     const char *metric; /* that was read */
-    int is_log;         /* values */
+    bool is_log;        /* values */
 } clv_plot_t;
 
 /* Whether the name ends in .png, .svg or .pdf, and can stand in a script. */
-int clv_plot_is_name(const char *path);
+bool clv_plot_is_name(const char *path);
 
 /* Writes <path> (.png, .svg, .pdf). CLV_INVALID for another ending or an unwritable file,
  * CLV_UNSUPPORTED without gnuplot. The set has a group. */
@@ -67,14 +68,14 @@ typedef struct clv_plot_lines {
     clv_plot_line_t line[CLV_PLOT_LINES];
     int n;
     const clv_result_set_t *set;
-    const char *x;  /* the axis: the factor that does not tell lines apart */
-    int has_panels; /* one for each pattern, with the same colours, marks and dashes */
+    const char *x;   /* the axis: the factor that does not tell lines apart */
+    bool has_panels; /* one for each pattern, with the same colours, marks and dashes */
 } clv_plot_lines_t;
 
-/* 0: more lines than a figure can show. */
-int clv_plot_lines_find(const clv_result_set_t *set, const char *x, int has_panels,
-                        clv_plot_lines_t *lines);
-int clv_plot_lines_has(const clv_plot_lines_t *lines, int line, const clv_result_group_t *group);
+/* false: more lines than a figure can show. */
+bool clv_plot_lines_find(const clv_result_set_t *set, const char *x, bool has_panels,
+                         clv_plot_lines_t *lines);
+bool clv_plot_lines_has(const clv_plot_lines_t *lines, int line, const clv_result_group_t *group);
 
 /* "reduce, 8 processes, 2048 KiB"; "clv, repeated". */
 void clv_plot_lines_common(const clv_plot_lines_t *lines, FILE *script);

@@ -34,7 +34,7 @@ static void describe_ranks(const clv_result_group_t *group, char *text, size_t n
 
 static void describe_bytes(const clv_result_group_t *group, char *text, size_t n_bytes)
 {
-    const int is_large = group->n_bytes >= 1024.0;
+    const bool is_large = group->n_bytes >= 1024.0;
 
     *text = '\0';
     if (group->n_bytes > 0.0) {
@@ -63,7 +63,7 @@ static const struct {
                {"bytes", describe_bytes}, {"delay", describe_delay},     {"", describe_couple}};
 #define N_FACTORS (sizeof factors / sizeof factors[0])
 
-static int is_same_factor(size_t f, const clv_result_group_t *a, const clv_result_group_t *b)
+static bool is_same_factor(size_t f, const clv_result_group_t *a, const clv_result_group_t *b)
 {
     char one[CLV_RESULTS_TEXT + 16];
     char other[CLV_RESULTS_TEXT + 16];
@@ -73,19 +73,19 @@ static int is_same_factor(size_t f, const clv_result_group_t *a, const clv_resul
     return !strcmp(one, other);
 }
 
-static int is_same_algorithm(const clv_result_group_t *a, const clv_result_group_t *b)
+static bool is_same_algorithm(const clv_result_group_t *a, const clv_result_group_t *b)
 {
     return !strcmp(a->algorithm, b->algorithm) && !strcmp(a->label, b->label);
 }
 
-static int is_common(const clv_result_set_t *set, size_t f)
+static bool is_common(const clv_result_set_t *set, size_t f)
 {
     for (size_t i = 1; i < set->n_groups; i++) {
         if (!is_same_factor(f, &set->groups[0], &set->groups[i])) {
-            return 0;
+            return false;
         }
     }
-    return 1;
+    return true;
 }
 
 /* Those that all lines have in common, or those that tell them apart. */
@@ -96,7 +96,7 @@ static void write_factors(const clv_plot_lines_t *lines, const clv_result_group_
 
     for (size_t f = 0; f < N_FACTORS; f++) {
         factors[f].describe(group, text, sizeof text);
-        const int is_panel = lines->has_panels && !strcmp(factors[f].x, "pattern");
+        const bool is_panel = lines->has_panels && !strcmp(factors[f].x, "pattern");
         if (!is_panel && strcmp(factors[f].x, lines->x) && is_common(lines->set, f) == common &&
             *text) {
             fprintf(script, "%s%s", separator, text);
@@ -107,10 +107,10 @@ static void write_factors(const clv_plot_lines_t *lines, const clv_result_group_
 
 /* ---- lines ---- */
 
-int clv_plot_lines_has(const clv_plot_lines_t *lines, int line, const clv_result_group_t *group)
+bool clv_plot_lines_has(const clv_plot_lines_t *lines, int line, const clv_result_group_t *group)
 {
     const clv_result_group_t *first = lines->line[line].first;
-    int is_same = is_same_algorithm(first, group);
+    bool is_same = is_same_algorithm(first, group);
 
     for (size_t f = 0; f < N_FACTORS; f++) {
         is_same &= !strcmp(factors[f].x, lines->x) || is_same_factor(f, first, group);
@@ -147,8 +147,8 @@ static void number_line(const clv_plot_lines_t *lines, clv_plot_line_t *new_line
     new_line->algorithm = new_line->algorithm < 0 ? n_algorithms : new_line->algorithm;
 }
 
-int clv_plot_lines_find(const clv_result_set_t *set, const char *x, int has_panels,
-                        clv_plot_lines_t *lines)
+bool clv_plot_lines_find(const clv_result_set_t *set, const char *x, bool has_panels,
+                         clv_plot_lines_t *lines)
 {
     *lines = (clv_plot_lines_t){.set = set, .x = x, .has_panels = has_panels};
     for (size_t i = 0; i < set->n_groups; i++) {
@@ -156,13 +156,13 @@ int clv_plot_lines_find(const clv_result_set_t *set, const char *x, int has_pane
             continue;
         }
         if (lines->n == CLV_PLOT_LINES) {
-            return 0;
+            return false;
         }
         clv_plot_line_t line = {.first = &set->groups[i]};
         number_line(lines, &line);
         lines->line[lines->n++] = line;
     }
-    return 1;
+    return true;
 }
 
 void clv_plot_lines_common(const clv_plot_lines_t *lines, FILE *script)

@@ -40,13 +40,13 @@ static const char *find_value(const char *line, const char *key)
     return NULL;
 }
 
-static int read_text(const char *line, const char *key, char *text, size_t text_bytes)
+static bool read_text(const char *line, const char *key, char *text, size_t text_bytes)
 {
     const char *from = find_value(line, key);
     size_t n = 0;
 
     if (!from || *from++ != '"') {
-        return 0;
+        return false;
     }
     while (*from && *from != '"' && n + 1 < text_bytes) {
         from += *from == '\\' && from[1];
@@ -56,20 +56,20 @@ static int read_text(const char *line, const char *key, char *text, size_t text_
     return *from == '"';
 }
 
-static int read_number(const char *line, const char *key, double *number_p)
+static bool read_number(const char *line, const char *key, double *number_p)
 {
     const char *from = find_value(line, key);
     char *end;
 
     if (!from) {
-        return 0;
+        return false;
     }
     const double number = strtod(from, &end);
     if (end == from || !isfinite(number)) {
-        return 0;
+        return false;
     }
     *number_p = number;
-    return 1;
+    return true;
 }
 
 /* Numbers of "key":[...]; -1 when it is not there or malformed. */
@@ -103,7 +103,7 @@ static void read_optional(const char *line, const char *key, char *text)
     }
 }
 
-static int is_of_clocks(const char *line)
+static bool is_of_clocks(const char *line)
 {
     char record[CLV_RESULTS_TEXT];
 
@@ -111,20 +111,20 @@ static int is_of_clocks(const char *line)
 }
 
 /* A check of a synchronisation: how long after it stands for the pattern. */
-static int read_clock_factors(const char *line, clv_result_group_t *group)
+static bool read_clock_factors(const char *line, clv_result_group_t *group)
 {
     double wait_ns;
 
     snprintf(group->collective, sizeof group->collective, "%s", CLV_RESULTS_CLOCK);
     if (!read_number(line, "wait_ns", &wait_ns)) {
-        return 0;
+        return false;
     }
     snprintf(group->pattern, sizeof group->pattern, "%g s after", wait_ns / 1e9);
     return read_text(line, "algorithm", group->algorithm, sizeof group->algorithm) &&
            read_number(line, "ranks", &group->n_ranks);
 }
 
-static int read_factors(const char *line, const char *label, clv_result_group_t *group)
+static bool read_factors(const char *line, const char *label, clv_result_group_t *group)
 {
     memset(group, 0, sizeof *group);
     snprintf(group->label, sizeof group->label, "%s", label);
@@ -142,53 +142,53 @@ static int read_factors(const char *line, const char *label, clv_result_group_t 
            read_number(line, "delay_ns", &group->delay_ns);
 }
 
-static int same_number(double a, double b)
+static bool same_number(double a, double b)
 {
     return !(a < b) && !(a > b);
 }
 
 /* A delay in parts of a measured time is not the same number twice. */
-static int same_delay(const clv_result_group_t *a, const clv_result_group_t *b)
+static bool same_delay(const clv_result_group_t *a, const clv_result_group_t *b)
 {
     return *a->delay && *b->delay ? !strcmp(a->delay, b->delay)
                                   : same_number(a->delay_ns, b->delay_ns);
 }
 
-int clv_results_comparable(const clv_result_group_t *a, const clv_result_group_t *b)
+bool clv_results_comparable(const clv_result_group_t *a, const clv_result_group_t *b)
 {
     return !strcmp(a->collective, b->collective) && !strcmp(a->pattern, b->pattern) &&
            same_number(a->n_ranks, b->n_ranks) && same_number(a->n_bytes, b->n_bytes) &&
            same_delay(a, b) && !strcmp(a->couple, b->couple) && !strcmp(a->compute, b->compute);
 }
 
-static int is_same_group(const clv_result_group_t *a, const clv_result_group_t *b)
+static bool is_same_group(const clv_result_group_t *a, const clv_result_group_t *b)
 {
     return clv_results_comparable(a, b) && !strcmp(a->algorithm, b->algorithm) &&
            !strcmp(a->label, b->label);
 }
 
-static int has_caveat(const clv_result_group_t *group, const clv_result_group_t *like,
-                      const clv_result_caveat_t *caveat)
+static bool has_caveat(const clv_result_group_t *group, const clv_result_group_t *like,
+                       const clv_result_caveat_t *caveat)
 {
     return (group->caveats & caveat->bit) && (!like || clv_results_comparable(group, like));
 }
 
 /* Whether a group before it has its name and the caveat. */
-static int is_named(const clv_result_set_t *set, size_t index, const clv_result_group_t *like,
-                    const clv_result_caveat_t *caveat)
+static bool is_named(const clv_result_set_t *set, size_t index, const clv_result_group_t *like,
+                     const clv_result_caveat_t *caveat)
 {
     for (size_t i = 0; i < index; i++) {
         const clv_result_group_t *group = &set->groups[i];
         if (has_caveat(group, like, caveat) && !strcmp(group->label, set->groups[index].label) &&
             !strcmp(group->algorithm, set->groups[index].algorithm)) {
-            return 1;
+            return true;
         }
     }
-    return 0;
+    return false;
 }
 
-int clv_results_put_caveat(FILE *out, const clv_result_set_t *set, const clv_result_group_t *like,
-                           const clv_result_caveat_t *caveat)
+bool clv_results_put_caveat(FILE *out, const clv_result_set_t *set, const clv_result_group_t *like,
+                            const clv_result_caveat_t *caveat)
 {
     const char *separator = ": ";
     int n = 0;
@@ -322,7 +322,7 @@ static clv_status_t reduce_calls(const char *line, const char *metric, double *v
 }
 
 /* The error of a clock: the true one where it is known. */
-static int read_clock_error(const char *line, const char *metric, double *error_ns_p)
+static bool read_clock_error(const char *line, const char *metric, double *error_ns_p)
 {
     if (strcmp(metric, CLV_RESULTS_CLOCK_METRIC)) {
         char key[CLV_RESULTS_TEXT];
@@ -350,7 +350,7 @@ static clv_status_t add_check(const char *line, const char *metric, clv_result_g
 }
 
 /* A synchronisation after which some rank had no clock says nothing about errors. */
-static int is_failed(const char *line)
+static bool is_failed(const char *line)
 {
     double n_failed;
 
@@ -358,7 +358,7 @@ static int is_failed(const char *line)
 }
 
 /* "metric":null: the configuration has none, as no overlap without a delay. */
-static int is_null(const char *line, const char *metric)
+static bool is_null(const char *line, const char *metric)
 {
     const char *value = find_value(line, metric);
 
@@ -461,7 +461,7 @@ const char *clv_results_default_metric(const char *path)
     return metric;
 }
 
-void clv_results_keep(clv_result_set_t *set, int (*is_wanted)(void *, const clv_result_group_t *),
+void clv_results_keep(clv_result_set_t *set, bool (*is_wanted)(void *, const clv_result_group_t *),
                       void *context)
 {
     size_t n = 0;

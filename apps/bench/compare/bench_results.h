@@ -12,6 +12,7 @@
 #ifndef CLV_BENCH_RESULTS_H
 #define CLV_BENCH_RESULTS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -81,7 +82,7 @@ void clv_results_free(clv_result_set_t *set);
 const char *clv_results_default_metric(const char *path);
 
 /* Drops the groups that are not wanted. */
-void clv_results_keep(clv_result_set_t *set, int (*is_wanted)(void *, const clv_result_group_t *),
+void clv_results_keep(clv_result_set_t *set, bool (*is_wanted)(void *, const clv_result_group_t *),
                       void *context);
 
 /* Calls of two groups that were measured side by side, as logarithms of a's over b's; drops what
@@ -91,10 +92,10 @@ size_t clv_results_pairs(const clv_result_group_t *a, const clv_result_group_t *
 
 /* "NOT network-bound, ...: ring, LABEL: chain", of the groups that have the caveat and, unless like
  * is NULL, are comparable with it; each name once. Returns whether there are any. */
-int clv_results_put_caveat(FILE *out, const clv_result_set_t *set, const clv_result_group_t *like,
-                           const clv_result_caveat_t *caveat);
+bool clv_results_put_caveat(FILE *out, const clv_result_set_t *set, const clv_result_group_t *like,
+                            const clv_result_caveat_t *caveat);
 
 /* The same configuration with another algorithm: everything equal but algorithm (and label). */
-int clv_results_comparable(const clv_result_group_t *a, const clv_result_group_t *b);
+bool clv_results_comparable(const clv_result_group_t *a, const clv_result_group_t *b);
 
 #endif

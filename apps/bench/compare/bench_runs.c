@@ -24,7 +24,7 @@
 /* ---- commands ---- */
 
 /* "clv=mpirun --mca ...": a label as it was written once. In a shell it would run "--mca". */
-static int is_old_label(const char *text)
+static bool is_old_label(const char *text)
 {
     const size_t word = strspn(text, LETTERS);
     const size_t value = strcspn(text, " ");
@@ -32,14 +32,14 @@ static int is_old_label(const char *text)
     return word > 0 && text[word] == '=' && text[value] == ' ' && text[value + 1] == '-';
 }
 
-static int has_label(const clv_runs_t *runs, const char *label)
+static bool has_label(const clv_runs_t *runs, const char *label)
 {
     for (int i = 0; i < runs->n_commands; i++) {
         if (!strcmp(runs->commands[i].label, label)) {
-            return 1;
+            return true;
         }
     }
-    return 0;
+    return false;
 }
 
 const char *clv_runs_add(clv_runs_t *runs, char *text)
@@ -63,7 +63,7 @@ const char *clv_runs_add(clv_runs_t *runs, char *text)
     return NULL;
 }
 
-static int path_of(const clv_runs_t *runs, int command, const char *name, char path[CLV_RUNS_PATH])
+static bool path_of(const clv_runs_t *runs, int command, const char *name, char path[CLV_RUNS_PATH])
 {
     const char *label = runs->commands[command].label;
 
@@ -71,7 +71,7 @@ static int path_of(const clv_runs_t *runs, int command, const char *name, char p
                     name) < CLV_RUNS_PATH;
 }
 
-int clv_runs_path(const clv_runs_t *runs, int command, int run, char path[CLV_RUNS_PATH])
+bool clv_runs_path(const clv_runs_t *runs, int command, int run, char path[CLV_RUNS_PATH])
 {
     char name[32];
 
@@ -81,7 +81,7 @@ int clv_runs_path(const clv_runs_t *runs, int command, int run, char path[CLV_RU
 
 /* ---- before the first run ---- */
 
-static int is_there(const char *path)
+static bool is_there(const char *path)
 {
     return access(path, F_OK) == 0;
 }
@@ -94,18 +94,18 @@ static clv_status_t complain(char *reason, size_t reason_bytes, const char *form
 }
 
 /* Notes the command in the folder, or compares it with the one noted. */
-static int is_noted(const clv_runs_t *runs, int command)
+static bool is_noted(const clv_runs_t *runs, int command)
 {
     const char *text = runs->commands[command].text;
     char path[CLV_RUNS_PATH];
     char noted[MAX_LINE] = "";
 
     if (!path_of(runs, command, "command", path)) {
-        return 0;
+        return false;
     }
     FILE *file = fopen(path, is_there(path) ? "r" : "w+");
     if (!file) {
-        return 0;
+        return false;
     }
     if (!fgets(noted, sizeof noted, file)) {
         snprintf(noted, sizeof noted, "%s", text);
@@ -182,7 +182,7 @@ static void set_aside(const char *part, const char *path)
     }
 }
 
-static int is_empty(const char *path)
+static bool is_empty(const char *path)
 {
     struct stat status;
 
@@ -190,19 +190,19 @@ static int is_empty(const char *path)
 }
 
 /* Whether it ended well and left results. The command is the user's own; ours is the option. */
-static int run_once(const clv_runs_t *runs, int command, int run)
+static bool run_once(const clv_runs_t *runs, int command, int run)
 {
     char path[CLV_RUNS_PATH];
     char part[CLV_RUNS_PATH + 8];
     char line[MAX_LINE];
 
     if (!clv_runs_path(runs, command, run, path)) {
-        return 0;
+        return false;
     }
     snprintf(part, sizeof part, "%s.part", path);
     if (snprintf(line, sizeof line, "%s --json '%s' >/dev/null", runs->commands[command].text,
                  part) >= (int) sizeof line) {
-        return 0;
+        return false;
     }
     set_aside(part, path);
     const int status = run_line(line);
@@ -211,7 +211,7 @@ static int run_once(const clv_runs_t *runs, int command, int run)
                 WIFSIGNALED(status) ? "signal" : "exit",
                 WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status), line);
         set_aside(part, path);
-        return 0;
+        return false;
     }
     return rename(part, path) == 0;
 }

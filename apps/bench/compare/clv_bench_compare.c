@@ -138,7 +138,7 @@ static const clv_program_t program = {
              "       clv-bench-compare [options] --run 'COMMAND' [--run 'LABEL: COMMAND' ...]",
     .options = rows,
     .more = list_figures,
-    .takes_operands = 1,
+    .takes_operands = true,
 };
 
 /* ---- reading ---- */
@@ -178,20 +178,20 @@ static clv_status_t read_runs(job_t *job)
     return status;
 }
 
-static int is_in_list(const char *list, const char *word)
+static bool is_in_list(const char *list, const char *word)
 {
     const size_t length = strlen(word);
 
     for (const char *at = list; at; at = strchr(at, ',')) {
         at += *at == ',';
         if (!strncmp(at, word, length) && (at[length] == '\0' || at[length] == ',')) {
-            return 1;
+            return true;
         }
     }
-    return 0;
+    return false;
 }
 
-static int is_wanted(void *context, const clv_result_group_t *group)
+static bool is_wanted(void *context, const clv_result_group_t *group)
 {
     const job_t *job = context;
 

@@ -8,6 +8,7 @@
 #ifndef CLV_COMPARE_H
 #define CLV_COMPARE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -40,8 +41,8 @@ typedef struct clv_runs {
     int n_runs; /* of each command */
     const char *folder;
     uint64_t seed;
-    int resumes; /* files that are there are not measured again */
-    int n_done;  /* filled in, as the next */
+    bool resumes; /* files that are there are not measured again */
+    int n_done;   /* filled in, as the next */
     int n_failed;
 } clv_runs_t;
 
@@ -50,7 +51,7 @@ typedef struct clv_runs {
 const char *clv_runs_add(clv_runs_t *runs, char *text);
 
 /* The file of an mpirun. 0: the path is too long. */
-int clv_runs_path(const clv_runs_t *runs, int command, int run, char path[CLV_RUNS_PATH]);
+bool clv_runs_path(const clv_runs_t *runs, int command, int run, char path[CLV_RUNS_PATH]);
 
 /* Runs what is not there. CLV_OK also when some failed (n_failed); CLV_INVALID: nothing was run,
  * since files are there, or cannot be; CLV_SYSTEM: stopped by SIGINT; with one line in reason. */
@@ -101,7 +102,7 @@ typedef struct clv_compare_test {
     /* NaN where there are too few values. */
     double (*p_value)(const clv_result_group_t *group, const clv_result_group_t *base,
                       clv_stats_tail_t tail);
-    int is_two_sided; /* there is no other form of it */
+    bool is_two_sided; /* there is no other form of it */
 } clv_compare_test_t;
 
 /* Ends with a NULL name; the first is what is used by default. */
@@ -115,8 +116,8 @@ typedef struct clv_compare {
     const char *paired;   /* NULL, "table" or "csv" */
     double level;         /* of the intervals */
     const clv_compare_test_t *test; /* NULL: the first */
-    int is_two_sided;               /* "differs" instead of "is better" */
-    int has_labels; /* the same algorithm under two labels is compared with itself */
+    bool is_two_sided;              /* "differs" instead of "is better" */
+    bool has_labels; /* the same algorithm under two labels is compared with itself */
 } clv_compare_t;
 
 /* What values are divided by for tables: ms, clocks in us. */

@@ -95,7 +95,7 @@ static void print_line(const clv_compare_t *compare, const drawn_t *drawn)
 static void write_line(FILE *out, const clv_compare_t *compare, const drawn_t *drawn)
 {
     const clv_result_group_t *group = drawn->group;
-    const int is_time = clv_compare_unit(compare) > 1.0;
+    const bool is_time = clv_compare_unit(compare) > 1.0;
     clv_json_t json = clv_json_begin(out, "clv-bench-compare", "means");
 
     clv_json_text(&json, "metric", compare->metric);

@@ -16,13 +16,13 @@
 
 /* ---- the table ---- */
 
-static int is_time(const char *metric)
+static bool is_time(const char *metric)
 {
     return strcmp(metric, "overlap_benefit") && strcmp(metric, "hidden_part") &&
            strncmp(metric, "ratio", 5) && !strstr(metric, "_ratio") && strncmp(metric, "ahead_", 6);
 }
 
-static int is_of_clocks(const clv_compare_t *compare)
+static bool is_of_clocks(const clv_compare_t *compare)
 {
     return !strcmp(compare->set->groups[0].collective, CLV_RESULTS_CLOCK);
 }
@@ -43,7 +43,7 @@ static double median_of(const clv_result_group_t *group, double *low, double *hi
     return median;
 }
 
-static int is_named(const clv_result_group_t *group, const char *name)
+static bool is_named(const clv_result_group_t *group, const char *name)
 {
     return !strcmp(group->algorithm, name) || !strcmp(group->label, name);
 }
@@ -57,7 +57,7 @@ static const clv_result_group_t *baseline_of(const clv_compare_t *compare,
 
     for (size_t i = 0; i < compare->set->n_groups; i++) {
         const clv_result_group_t *other = &compare->set->groups[i];
-        const int same_kind = !compare->has_labels || !strcmp(other->algorithm, group->algorithm);
+        const bool same_kind = !compare->has_labels || !strcmp(other->algorithm, group->algorithm);
         if (!clv_results_comparable(group, other) ||
             (compare->baseline && !is_named(other, compare->baseline))) {
             continue;
@@ -88,7 +88,7 @@ static double p_of_ranks(const clv_result_group_t *group, const clv_result_group
 }
 
 static double p_of_t(const clv_result_group_t *group, const clv_result_group_t *base,
-                     clv_stats_tail_t tail, int is_pooled)
+                     clv_stats_tail_t tail, bool is_pooled)
 {
     clv_stats_t_test_t test;
 
@@ -101,13 +101,13 @@ static double p_of_t(const clv_result_group_t *group, const clv_result_group_t *
 static double p_of_student(const clv_result_group_t *group, const clv_result_group_t *base,
                            clv_stats_tail_t tail)
 {
-    return p_of_t(group, base, tail, 1);
+    return p_of_t(group, base, tail, true);
 }
 
 static double p_of_welch(const clv_result_group_t *group, const clv_result_group_t *base,
                          clv_stats_tail_t tail)
 {
-    return p_of_t(group, base, tail, 0);
+    return p_of_t(group, base, tail, false);
 }
 
 /* Distributions may differ in more ways than one: there is no better here. */
@@ -124,11 +124,11 @@ static double p_of_smirnov(const clv_result_group_t *group, const clv_result_gro
 }
 
 const clv_compare_test_t clv_compare_tests[] = {
-    {"rank", "Wilcoxon rank sum", p_of_ranks, 0},
-    {"student", "Student's t", p_of_student, 0},
-    {"welch", "Welch's t", p_of_welch, 0},
-    {"smirnov", "Kolmogorov-Smirnov", p_of_smirnov, 1},
-    {NULL, NULL, NULL, 0},
+    {"rank", "Wilcoxon rank sum", p_of_ranks, false},
+    {"student", "Student's t", p_of_student, false},
+    {"welch", "Welch's t", p_of_welch, false},
+    {"smirnov", "Kolmogorov-Smirnov", p_of_smirnov, true},
+    {NULL, NULL, NULL, false},
 };
 
 const clv_compare_test_t *clv_compare_test_find(const char *name)
@@ -146,7 +146,7 @@ static const clv_compare_test_t *test_of(const clv_compare_t *compare)
     return compare->test ? compare->test : clv_compare_tests;
 }
 
-static int is_two_sided(const clv_compare_t *compare)
+static bool is_two_sided(const clv_compare_t *compare)
 {
     return compare->is_two_sided || test_of(compare)->is_two_sided;
 }
@@ -380,14 +380,14 @@ static void print_pairs(const clv_compare_t *compare, const clv_result_group_t *
 
 /* ---- all configurations ---- */
 
-static int is_first_of_its_kind(const clv_compare_t *compare, size_t index)
+static bool is_first_of_its_kind(const clv_compare_t *compare, size_t index)
 {
     for (size_t k = 0; k < index; k++) {
         if (clv_results_comparable(&compare->set->groups[k], &compare->set->groups[index])) {
-            return 0;
+            return false;
         }
     }
-    return 1;
+    return true;
 }
 
 static clv_status_t print_all_pairs(const clv_compare_t *compare)

@@ -22,38 +22,38 @@ typedef struct preset {
     const char *number; /* of coll_tuned_<collective>_algorithm, or NULL */
     const char *segment_bytes;
     int (*own)(const clv_bench_call_t *call);
-    int is_bound;
+    bool is_bound;
 } preset_t;
 
 static const preset_t presets[] = {
-    {"default", "what the library chooses, without clv", NULL, "^clv", NULL, NULL, NULL, 0},
+    {"default", "what the library chooses, without clv", NULL, "^clv", NULL, NULL, NULL, false},
     {"clv",
      "the clv component; clv:<name> forces one of its algorithms, clv:<name>:<predictor>\n"
      "                   its predictor too; each with +hint: ranks announce their arrivals, a\n"
      "                   prediction without error",
-     NULL, "clv", NULL, NULL, NULL, 0},
-    {"adapt", "the event-driven component adapt", NULL, "adapt,^clv", NULL, NULL, NULL, 0},
-    {"han", "the hierarchical component han", NULL, "han,^clv", NULL, NULL, NULL, 0},
-    {"linear", "all to the root", "reduce", "^clv", "1", NULL, NULL, 0},
-    {"chain", "chains into the root", "reduce", "^clv", "2", "32768", NULL, 0},
-    {"pipeline", "one chain, 32 KiB segments", "reduce", "^clv", "3", "32768", NULL, 0},
-    {"binary", "binary tree, 32 KiB segments", "reduce", "^clv", "4", "32768", NULL, 0},
-    {"binomial", "binomial tree, whole vectors", "reduce", "^clv", "5", "0", NULL, 0},
+     NULL, "clv", NULL, NULL, NULL, false},
+    {"adapt", "the event-driven component adapt", NULL, "adapt,^clv", NULL, NULL, NULL, false},
+    {"han", "the hierarchical component han", NULL, "han,^clv", NULL, NULL, NULL, false},
+    {"linear", "all to the root", "reduce", "^clv", "1", NULL, NULL, false},
+    {"chain", "chains into the root", "reduce", "^clv", "2", "32768", NULL, false},
+    {"pipeline", "one chain, 32 KiB segments", "reduce", "^clv", "3", "32768", NULL, false},
+    {"binary", "binary tree, 32 KiB segments", "reduce", "^clv", "4", "32768", NULL, false},
+    {"binomial", "binomial tree, whole vectors", "reduce", "^clv", "5", "0", NULL, false},
     {"rabenseifner", "reduce-scatter by halving, then gather", "reduce", "^clv", "7", NULL, NULL,
-     0},
+     false},
     {"ring", "our own: reduce-scatter in a ring, then gather", "reduce", "^clv", NULL, NULL,
-     clv_bench_reduce_ring, 0},
+     clv_bench_reduce_ring, false},
     {"radix-k", "our own: reduce-scatter in groups of up to 8, then gather", "reduce", "^clv", NULL,
-     NULL, clv_bench_reduce_radix_k, 0},
+     NULL, clv_bench_reduce_radix_k, false},
     {"butterfly", "our own: reduce-scatter in pairs, then gather", "reduce", "^clv", NULL, NULL,
-     clv_bench_reduce_butterfly, 0},
+     clv_bench_reduce_butterfly, false},
     {"bound", "only the last arriver sends its vector to the root", "reduce", "^clv", NULL, NULL,
-     clv_bench_reduce_bound, 1},
+     clv_bench_reduce_bound, true},
     {"bound", "only the last arriver exchanges vectors, with one other rank", "allreduce", "^clv",
-     NULL, NULL, clv_bench_allreduce_bound, 1},
+     NULL, NULL, clv_bench_allreduce_bound, true},
     {"bound", "only the root and the last other arriver: one vector", "bcast", "^clv", NULL, NULL,
-     clv_bench_bcast_bound, 1},
-    {NULL, NULL, NULL, NULL, NULL, NULL, NULL, 0},
+     clv_bench_bcast_bound, true},
+    {NULL, NULL, NULL, NULL, NULL, NULL, NULL, false},
 };
 
 void clv_algorithm_list(void)
@@ -102,7 +102,7 @@ static void force_clv(clv_algorithm_t *algorithm, const char *collective, const 
     }
 }
 
-static int is_number(const char *text)
+static bool is_number(const char *text)
 {
     return *text && strspn(text, "0123456789") == strlen(text);
 }
@@ -155,11 +155,11 @@ static clv_status_t parse_hinted(const char *text, const char *collective,
     }
     memcpy(plain, text, length); /* shorter than the name, which was checked */
     const char *colon = strchr(plain, ':');
-    algorithm->is_hinted = 1;
+    algorithm->is_hinted = true;
     return parse_preset(plain, colon ? colon + 1 : NULL, collective, algorithm);
 }
 
-static int ends_with(const char *text, const char *ending)
+static bool ends_with(const char *text, const char *ending)
 {
     const size_t length = strlen(text);
 
@@ -238,20 +238,20 @@ clv_status_t clv_algorithm_parse(const char *text, const char *collective,
 
 /* ---- what is read at MPI_Init only ---- */
 
-static int uses(const clv_algorithm_t *algorithms, int n_algorithms, const char *prefix)
+static bool uses(const clv_algorithm_t *algorithms, int n_algorithms, const char *prefix)
 {
     for (int a = 0; a < n_algorithms; a++) {
         for (int s = 0; s < algorithms[a].n_settings; s++) {
             if (!strncmp(algorithms[a].settings[s].name, prefix, strlen(prefix))) {
-                return 1;
+                return true;
             }
         }
         if (!strncmp(prefix, "coll_", 5) &&
             !strncmp(algorithms[a].components, prefix + 5, strlen(prefix + 5))) {
-            return 1;
+            return true;
         }
     }
-    return 0;
+    return false;
 }
 
 void clv_algorithm_prepare_environment(const clv_algorithm_t *algorithms, int n_algorithms)
@@ -382,22 +382,22 @@ static clv_status_t apply(const clv_algorithm_setting_t *setting, variable_t *va
     return status;
 }
 
-static int has_component(const char *name)
+static bool has_component(const char *name)
 {
     char variable_name[CLV_ALGORITHM_TEXT + 16];
     variable_t variable;
 
     snprintf(variable_name, sizeof variable_name, "coll_%s_priority", name);
     if (open_variable(variable_name, &variable) != CLV_OK) {
-        return 0;
+        return false;
     }
     MPI_T_cvar_handle_free(&variable.handle);
-    return 1;
+    return true;
 }
 
 /* The library keeps the control variables of a component that refused one of them. Our own has its
  * counters only if it did not. */
-static int is_refused(const char *name)
+static bool is_refused(const char *name)
 {
     int index;
 

@@ -14,6 +14,7 @@
 #define CLV_BENCH_ALGORITHMS_H
 
 #include <mpi.h>
+#include <stdbool.h>
 
 #include "apps/bench/measure/bench_collectives.h"
 #include "util/util_status.h"
@@ -32,8 +33,8 @@ typedef struct clv_algorithm {
     int n_settings;
     clv_algorithm_setting_t settings[CLV_ALGORITHM_MAX_SETTINGS];
     int (*own)(const clv_bench_call_t *call); /* NULL: the library's */
-    int is_bound;                             /* its result is not the collective's */
-    int is_hinted;                            /* each rank announces its arrival (clv.h) */
+    bool is_bound;                            /* its result is not the collective's */
+    bool is_hinted;                           /* each rank announces its arrival (clv.h) */
 } clv_algorithm_t;
 
 /* Text: a name of the table ("default", "pipeline", "clv", "ring", "bound", ...), with a segment

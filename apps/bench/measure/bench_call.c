@@ -38,7 +38,7 @@ int64_t clv_bench_message_ns(MPI_Comm comm, void *buffer, int n_bytes)
     return least_ns;
 }
 
-int clv_bench_announce(const clv_bench_setup_t *setup, int algorithm, int64_t arrival_ns)
+bool clv_bench_announce(const clv_bench_setup_t *setup, int algorithm, int64_t arrival_ns)
 {
     const int64_t ns_from_now = arrival_ns - clv_bench_clock_now(&setup->sync->clock);
 

@@ -46,7 +46,7 @@ static int find_name(const char *name, const char *const *names, int n_names)
     return -1;
 }
 
-int clv_element_find(const char *name, clv_element_t *element_p)
+bool clv_element_find(const char *name, clv_element_t *element_p)
 {
     const int found = find_name(name, element_names, 4);
 
@@ -56,7 +56,7 @@ int clv_element_find(const char *name, clv_element_t *element_p)
     return found >= 0;
 }
 
-int clv_operation_find(const char *name, clv_operation_t *operation_p)
+bool clv_operation_find(const char *name, clv_operation_t *operation_p)
 {
     const int found = find_name(name, operation_names, 3);
 
@@ -131,15 +131,15 @@ static void combined_period(const clv_bench_call_t *call, int n_ranks, int *peri
 }
 
 /* Compares n items of recv from recv_from on with the periodic values from position on. */
-static int matches(const clv_bench_call_t *call, size_t recv_from, size_t n_items,
-                   const int *period, size_t position)
+static bool matches(const clv_bench_call_t *call, size_t recv_from, size_t n_items,
+                    const int *period, size_t position)
 {
     for (size_t i = 0; i < n_items; i++) {
         if (load(call, call->recv, recv_from + i) != (double) period[(position + i) % PERIOD]) {
-            return 0;
+            return false;
         }
     }
-    return 1;
+    return true;
 }
 
 static void rank_period(const clv_bench_call_t *call, int rank, int *period)
@@ -149,35 +149,35 @@ static void rank_period(const clv_bench_call_t *call, int rank, int *period)
     }
 }
 
-static int has_inputs_of(const clv_bench_call_t *call, int n_ranks)
+static bool has_inputs_of(const clv_bench_call_t *call, int n_ranks)
 {
     int period[PERIOD];
     combined_period(call, n_ranks, period);
     return matches(call, 0, (size_t) call->count, period, 0);
 }
 
-static int has_all_inputs(const clv_bench_call_t *call)
+static bool has_all_inputs(const clv_bench_call_t *call)
 {
     return has_inputs_of(call, call->n_ranks);
 }
 
-static int has_inputs_up_to_mine(const clv_bench_call_t *call)
+static bool has_inputs_up_to_mine(const clv_bench_call_t *call)
 {
     return has_inputs_of(call, call->rank + 1);
 }
 
 /* Nothing is promised to rank 0. */
-static int has_inputs_before_mine(const clv_bench_call_t *call)
+static bool has_inputs_before_mine(const clv_bench_call_t *call)
 {
     return call->rank == 0 || has_inputs_of(call, call->rank);
 }
 
-static int root_has_all_inputs(const clv_bench_call_t *call)
+static bool root_has_all_inputs(const clv_bench_call_t *call)
 {
     return call->rank != call->root || has_all_inputs(call);
 }
 
-static int has_own_block(const clv_bench_call_t *call)
+static bool has_own_block(const clv_bench_call_t *call)
 {
     int period[PERIOD];
     combined_period(call, call->n_ranks, period);
@@ -185,7 +185,7 @@ static int has_own_block(const clv_bench_call_t *call)
                    (size_t) call->rank * (size_t) call->count);
 }
 
-static int has_root_vector(const clv_bench_call_t *call)
+static bool has_root_vector(const clv_bench_call_t *call)
 {
     int period[PERIOD];
     rank_period(call, call->root, period);
@@ -193,7 +193,7 @@ static int has_root_vector(const clv_bench_call_t *call)
 }
 
 /* Block r of recv is rank r's data from the given position on. */
-static int has_blocks(const clv_bench_call_t *call, size_t position)
+static bool has_blocks(const clv_bench_call_t *call, size_t position)
 {
     int period[PERIOD];
     const size_t count = (size_t) call->count;
@@ -201,31 +201,31 @@ static int has_blocks(const clv_bench_call_t *call, size_t position)
     for (int r = 0; r < call->n_ranks; r++) {
         rank_period(call, r, period);
         if (!matches(call, (size_t) r * count, count, period, position)) {
-            return 0;
+            return false;
         }
     }
-    return 1;
+    return true;
 }
 
-static int has_gathered(const clv_bench_call_t *call)
+static bool has_gathered(const clv_bench_call_t *call)
 {
     return has_blocks(call, 0);
 }
 
-static int root_has_gathered(const clv_bench_call_t *call)
+static bool root_has_gathered(const clv_bench_call_t *call)
 {
     return call->rank != call->root || has_blocks(call, 0);
 }
 
-static int has_exchanged(const clv_bench_call_t *call)
+static bool has_exchanged(const clv_bench_call_t *call)
 {
     return has_blocks(call, (size_t) call->rank * (size_t) call->count);
 }
 
-static int nothing_to_check(const clv_bench_call_t *call)
+static bool nothing_to_check(const clv_bench_call_t *call)
 {
     (void) call;
-    return 1;
+    return true;
 }
 
 /* ---- sizes ---- */
@@ -315,17 +315,17 @@ CALLS(reduce_scatter, MPI_Reduce_scatter, MPI_Ireduce_scatter, c->send, c->recv,
 /* clang-format on */
 /* clang-format on */
 const clv_collective_t clv_collectives[] = {
-    ROW(reduce, 1, one_vector, one_vector, root_has_all_inputs),
-    ROW(allreduce, 0, one_vector, one_vector, has_all_inputs),
-    ROW(bcast, 1, one_vector, one_vector, has_root_vector),
-    ROW(barrier, 0, nothing, nothing, nothing_to_check),
-    ROW(alltoall, 0, one_block_each, one_block_each, has_exchanged),
-    ROW(allgather, 0, one_vector, one_block_each, has_gathered),
-    ROW(gather, 1, one_vector, one_block_each, root_has_gathered),
-    ROW(reduce_scatter, 0, one_block_each, one_vector, has_own_block),
-    ROW(scan, 0, one_vector, one_vector, has_inputs_up_to_mine),
-    ROW(exscan, 0, one_vector, one_vector, has_inputs_before_mine),
-    {NULL, 0, NULL, NULL, NULL, NULL, NULL},
+    ROW(reduce, true, one_vector, one_vector, root_has_all_inputs),
+    ROW(allreduce, false, one_vector, one_vector, has_all_inputs),
+    ROW(bcast, true, one_vector, one_vector, has_root_vector),
+    ROW(barrier, false, nothing, nothing, nothing_to_check),
+    ROW(alltoall, false, one_block_each, one_block_each, has_exchanged),
+    ROW(allgather, false, one_vector, one_block_each, has_gathered),
+    ROW(gather, true, one_vector, one_block_each, root_has_gathered),
+    ROW(reduce_scatter, false, one_block_each, one_vector, has_own_block),
+    ROW(scan, false, one_vector, one_vector, has_inputs_up_to_mine),
+    ROW(exscan, false, one_vector, one_vector, has_inputs_before_mine),
+    {NULL, false, NULL, NULL, NULL, NULL, NULL},
 };
 
 const clv_collective_t *clv_collective_find(const char *name)

@@ -13,6 +13,7 @@
 #define CLV_BENCH_COLLECTIVES_H
 
 #include <mpi.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -37,12 +38,12 @@ typedef struct clv_bench_call {
 
 typedef struct clv_collective {
     const char *name;
-    int has_root;
+    bool has_root;
     int (*run)(const clv_bench_call_t *call);
     int (*start)(const clv_bench_call_t *call, MPI_Request *request_p);
     size_t (*send_items)(const clv_bench_call_t *call);
     size_t (*recv_items)(const clv_bench_call_t *call);
-    int (*is_valid)(const clv_bench_call_t *call); /* after the call, on every rank */
+    bool (*is_valid)(const clv_bench_call_t *call); /* after the call, on every rank */
 } clv_collective_t;
 
 /* Ends with a NULL name. */
@@ -58,8 +59,8 @@ typedef struct clv_element_kind {
 /* Name, MPI datatype and size of an element; MPI name of an operation. */
 clv_element_kind_t clv_element_kind(clv_element_t element);
 MPI_Op clv_operation_op(clv_operation_t operation);
-int clv_element_find(const char *name, clv_element_t *element_p);       /* 0 if unknown */
-int clv_operation_find(const char *name, clv_operation_t *operation_p); /* 0 if unknown */
+bool clv_element_find(const char *name, clv_element_t *element_p);       /* false if unknown */
+bool clv_operation_find(const char *name, clv_operation_t *operation_p); /* false if unknown */
 const char *clv_operation_name(clv_operation_t operation);
 
 /* Writes this iteration's input into send, and rubbish into recv. */

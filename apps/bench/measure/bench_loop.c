@@ -281,7 +281,7 @@ static int64_t most_calls(const clv_loop_t *loop)
 }
 
 /* Rank 0 holds what is known of all. */
-static int allocate_all(measuring_t *m)
+static bool allocate_all(measuring_t *m)
 {
     const size_t n_ranks = (size_t) m->setup->call.n_ranks;
     const size_t n_algorithms = (size_t) m->setup->n_algorithms;

@@ -24,6 +24,8 @@
 #ifndef CLV_BENCH_LOOP_H
 #define CLV_BENCH_LOOP_H
 
+#include <stdbool.h>
+
 #include "apps/bench/measure/bench_measure.h"
 #include "apps/bench/measure/bench_iteration.h"
 
@@ -48,7 +50,7 @@ typedef struct clv_loop {
     int64_t n_blocks;      /* of each algorithm */
     int64_t block_calls;
     int64_t lead_calls; /* block_calls - 2 at most */
-    int is_spinning;
+    bool is_spinning;
     /* On rank 0, between two iterations, when it was interrupted: with the starts and turns that
      * are whole. It does not return: ranks that run free stop at no common iteration, and are ended
      * where they are. */

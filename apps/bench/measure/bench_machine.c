@@ -109,7 +109,7 @@ static void gather_networks(const char *root, char *text, size_t n_bytes)
         snprintf(path, sizeof path, "/sys/class/net/%s/speed", name);
         read_line(root, path, speed);
         if (strcmp(state, "up") == 0 && n + strlen(name) + strlen(speed) + 10 < n_bytes) {
-            const int is_known = strtod(speed, NULL) > 0.0;
+            const bool is_known = strtod(speed, NULL) > 0.0;
             n += (size_t) snprintf(text + n, n_bytes - n, "%s%s%s%s%s", n > 0 ? ", " : "", name,
                                    is_known ? " " : "", is_known ? speed : "",
                                    is_known ? " Mb/s" : "");

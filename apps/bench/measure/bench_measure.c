@@ -33,10 +33,10 @@ typedef struct record {
 #define RECORD_NUMBERS ((int) (sizeof(record_t) / sizeof(int64_t)))
 
 const clv_bench_scheme_t clv_bench_schemes[] = {
-    {"each", "each call: MS1 with sync barrier, MS4 with window", 0, 0},
-    {"ms2", "--in-row calls together, the mean of them", 1, 0},
-    {"ms3", "the same with an MPI_Barrier behind each", 1, 1},
-    {NULL, NULL, 0, 0},
+    {"each", "each call: MS1 with sync barrier, MS4 with window", false, false},
+    {"ms2", "--in-row calls together, the mean of them", true, false},
+    {"ms3", "the same with an MPI_Barrier behind each", true, true},
+    {NULL, NULL, false, false},
 };
 
 /* ---- one call ---- */
@@ -88,7 +88,7 @@ static int timed_call(const clv_bench_setup_t *setup, int a, const clv_bench_cal
 
 /* What all ranks must know of a call: whether every start was heard in time, the longest time in
  * it, whether some rank was interrupted. Returns whether it failed anywhere. */
-static int agree(clv_bench_setup_t *setup, int status, record_t *record)
+static bool agree(clv_bench_setup_t *setup, int status, record_t *record)
 {
     int64_t facts[] = {!record->is_on_time, status != MPI_SUCCESS,
                        record->exit_ns - record->arrival_ns, clv_bench_interrupted()};
@@ -240,7 +240,7 @@ static clv_status_t collect(clv_bench_setup_t *setup, const record_t *own, int64
                             clv_bench_metrics_t **metrics_p)
 {
     const clv_bench_call_t *call = &setup->call;
-    const int is_reporter = call->rank == 0;
+    const bool is_reporter = call->rank == 0;
     const size_t n_all = (size_t) n_calls * (size_t) call->n_ranks;
     record_t *all = is_reporter ? clv_alloc(n_all, sizeof *all) : NULL;
     clv_bench_metrics_t *metrics =
@@ -268,7 +268,7 @@ static clv_status_t collect(clv_bench_setup_t *setup, const record_t *own, int64
 /* ---- the loop ---- */
 
 /* Calls before the measured ones that change nothing need not be made. */
-static int is_idle(const clv_bench_setup_t *setup, int a, int64_t left)
+static bool is_idle(const clv_bench_setup_t *setup, int a, int64_t left)
 {
     return setup->warm_learners && left > WARM_CALLS &&
            strncmp(setup->algorithms[a].components, "clv", 3) != 0;

@@ -14,6 +14,7 @@
 #define CLV_BENCH_MEASURE_H
 
 #include <mpi.h>
+#include <stdbool.h>
 
 #include "apps/bench/measure/bench_algorithms.h"
 #include "apps/bench/measure/bench_machine.h"
@@ -55,8 +56,8 @@ typedef struct clv_bench_visit {
 typedef struct clv_bench_scheme {
     const char *name;
     const char *meaning;
-    int is_row;      /* several calls together, the mean of them */
-    int has_barrier; /* behind each call of a row */
+    bool is_row;      /* several calls together, the mean of them */
+    bool has_barrier; /* behind each call of a row */
 } clv_bench_scheme_t;
 
 /* Ends with a NULL name. */
@@ -69,9 +70,9 @@ typedef struct clv_bench_setup {
     MPI_Comm *comms; /* one per algorithm */
     clv_bench_sync_t *sync;
     clv_bench_call_t call; /* buffers and shape; comm, delays and iteration are filled in */
-    int nonblocking;
-    int warm_learners;
-    int keep_order;
+    bool nonblocking;
+    bool warm_learners;
+    bool keep_order;
     uint64_t seed;
     int64_t seconds;
     const clv_bench_scheme_t *scheme;
@@ -82,7 +83,7 @@ typedef struct clv_bench_setup {
     int64_t message_ns; /* that one vector takes from the first rank to the last; 0: one rank */
     double *late_ns;    /* on rank 0: each rank's mean lateness behind a call's first arrival */
     int interrupted;    /* by this signal, known to all: nothing more is measured; 0: by none */
-    int wants_visits;
+    bool wants_visits;
     clv_bench_visit_t
         *visits;       /* on rank 0, if wanted: [n_rounds][n_algorithms][n_ranks] of the last
                                 * measurement; the caller's to free */
@@ -111,7 +112,7 @@ int64_t clv_bench_message_ns(MPI_Comm comm, void *buffer, int n_bytes);
 
 /* This rank knows when it will arrive (global ns), and says so before it waits. Returns whether the
  * component took the announcement; algorithms that are not hinted make none. */
-int clv_bench_announce(const clv_bench_setup_t *setup, int algorithm, int64_t arrival_ns);
+bool clv_bench_announce(const clv_bench_setup_t *setup, int algorithm, int64_t arrival_ns);
 
 /* Makes the call with the algorithm: its own function or the library's collective, nonblocking with
  * a wait if the setup says so. Returns an MPI error code. */

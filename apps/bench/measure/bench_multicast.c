@@ -43,7 +43,7 @@ static struct in_addr address_of(const struct sockaddr *address)
 }
 
 /* That of the same host comes last: it reaches nobody else. */
-static int is_usable(const struct ifaddrs *one, int is_loopback)
+static bool is_usable(const struct ifaddrs *one, int is_loopback)
 {
     return one->ifa_addr != NULL && one->ifa_addr->sa_family == AF_INET &&
            one->ifa_netmask != NULL && (one->ifa_flags & IFF_UP) != 0 &&
@@ -90,13 +90,13 @@ static uint32_t own_address(const network_t *theirs)
 
 /* ---- the socket ---- */
 
-static int set(int file, int option, const void *value, socklen_t n_bytes)
+static bool set(int file, int option, const void *value, socklen_t n_bytes)
 {
     return setsockopt(file, IPPROTO_IP, option, value, n_bytes) == 0;
 }
 
 /* Ranks of one host share the port, and each hears its own copy. */
-static int join_group(clv_bench_multicast_t *multicast, uint32_t own)
+static bool join_group(clv_bench_multicast_t *multicast, uint32_t own)
 {
     const int yes = 1, one_hop = 1, no = 0;
     const struct in_addr here = {.s_addr = own};
@@ -104,7 +104,7 @@ static int join_group(clv_bench_multicast_t *multicast, uint32_t own)
     const int file = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 
     if (file < 0) {
-        return 0;
+        return false;
     }
     if (setsockopt(file, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes) != 0 ||
         bind(file, (const struct sockaddr *) &multicast->group, sizeof multicast->group) != 0 ||
@@ -114,10 +114,10 @@ static int join_group(clv_bench_multicast_t *multicast, uint32_t own)
         !set(file, IP_MULTICAST_LOOP, &yes, sizeof yes) ||
         !set(file, IP_MULTICAST_ALL, &no, sizeof no)) {
         (void) close(file);
-        return 0;
+        return false;
     }
     multicast->socket = file;
-    return 1;
+    return true;
 }
 
 static void send_start(const clv_bench_multicast_t *multicast)
@@ -137,7 +137,7 @@ static void sleep_for(int64_t ns)
 }
 
 /* Older ones that were not waited for any more are passed over. */
-static int hear_start(const clv_bench_multicast_t *multicast)
+static bool hear_start(const clv_bench_multicast_t *multicast)
 {
     const int64_t until_ns = clv_local_now_ns() + HEAR_NS;
     struct pollfd file = {.fd = multicast->socket, .events = POLLIN};
@@ -150,14 +150,14 @@ static int hear_start(const clv_bench_multicast_t *multicast)
         while (recv(multicast->socket, &heard, sizeof heard, MSG_DONTWAIT) ==
                (ssize_t) sizeof heard) {
             if (heard.key == multicast->key && heard.number == multicast->number) {
-                return 1;
+                return true;
             }
         }
     }
-    return 0;
+    return false;
 }
 
-int clv_bench_multicast_start(clv_bench_multicast_t *multicast, int64_t pause_ns)
+bool clv_bench_multicast_start(clv_bench_multicast_t *multicast, int64_t pause_ns)
 {
     multicast->number++;
     if (multicast->is_sender) {
@@ -178,7 +178,7 @@ void clv_bench_multicast_close(clv_bench_multicast_t *multicast)
 /* ---- trying ---- */
 
 /* The lowest rank for which it is not so, known to all; the number of ranks if it is for all. */
-static int first_without(MPI_Comm comm, int is_so)
+static int first_without(MPI_Comm comm, bool is_so)
 {
     int rank, n_ranks, first;
 
@@ -201,8 +201,8 @@ static int probe(MPI_Comm comm, clv_bench_multicast_t *multicast, int n_ranks)
     return first;
 }
 
-static int try_network(MPI_Comm comm, clv_bench_multicast_t *multicast, const network_t *network,
-                       int n_ranks, char *reason, size_t reason_bytes)
+static bool try_network(MPI_Comm comm, clv_bench_multicast_t *multicast, const network_t *network,
+                        int n_ranks, char *reason, size_t reason_bytes)
 {
     const struct in_addr sender = {.s_addr = network->address};
     char text[INET_ADDRSTRLEN] = "?";
@@ -216,14 +216,14 @@ static int try_network(MPI_Comm comm, clv_bench_multicast_t *multicast, const ne
     }
     if (first == n_ranks) {
         (void) snprintf(multicast->network, sizeof multicast->network, "%s", network->name);
-        return 1;
+        return true;
     }
     clv_bench_multicast_close(multicast);
     (void) inet_ntop(AF_INET, &sender, text, sizeof text);
     (void) snprintf(reason, reason_bytes,
                     "no network carries multicast from rank 0 to all others: of %s (%s) rank %d %s",
                     network->name, text, first, what);
-    return 0;
+    return false;
 }
 
 /* Another job on the same network has another group or port, and in any case another key. */
@@ -247,7 +247,7 @@ clv_status_t clv_bench_multicast_open(MPI_Comm comm, clv_bench_multicast_t *mult
                                       size_t reason_bytes)
 {
     int rank, n_ranks;
-    int is_open = 0;
+    bool is_open = false;
     network_t network = {.address = 1};
 
     MPI_Comm_rank(comm, &rank);

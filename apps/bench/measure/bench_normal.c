@@ -20,7 +20,7 @@ static double normal_above(double z)
 /* Newton's steps on the tail from a rough start: quadratic, so few. */
 double clv_stats_normal_quantile(double p)
 {
-    const int is_low = p < 0.5;
+    const bool is_low = p < 0.5;
     const double tail = is_low ? p : 1.0 - p;
     const double t = sqrt(-2.0 * log(tail));
     /* Abramowitz and Stegun 26.2.23: wrong by 4.5e-4 at most. */
@@ -94,7 +94,7 @@ static double p_of_t(double t, double freedom, clv_stats_tail_t tail)
 }
 
 clv_status_t clv_stats_t_test(const double *x, size_t n_x, const double *y, size_t n_y,
-                              clv_stats_tail_t tail, int is_pooled, clv_stats_t_test_t *test_p)
+                              clv_stats_tail_t tail, bool is_pooled, clv_stats_t_test_t *test_p)
 {
     const double nx = (double) n_x;
     const double ny = (double) n_y;

@@ -126,20 +126,20 @@ clv_status_t clv_bench_parse_delay(const char *text, int64_t *ns_p, double *fact
     return CLV_INVALID;
 }
 
-int clv_bench_list_item(const char *list, int index, char *buffer, size_t buffer_bytes)
+bool clv_bench_list_item(const char *list, int index, char *buffer, size_t buffer_bytes)
 {
     while (index-- > 0) {
         list = strchr(list, ',');
         if (!list) {
-            return 0;
+            return false;
         }
         list++;
     }
     const size_t length = strcspn(list, ",");
     if (length >= buffer_bytes) {
-        return 0;
+        return false;
     }
     memcpy(buffer, list, length);
     buffer[length] = '\0';
-    return 1;
+    return true;
 }

@@ -5,6 +5,7 @@
 #ifndef CLV_BENCH_OPTIONS_H
 #define CLV_BENCH_OPTIONS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -44,15 +45,15 @@ typedef struct clv_bench_options {
     double precision; /* relative standard error that is small enough */
     int64_t seed;
     double jitter;
-    int is_loop;
-    int is_spinning; /* of a loop: computing takes a processor */
-    int nonblocking;
-    int warm_learners; /* only what learns from its calls is warmed up in full */
-    int keep_order;    /* algorithms in the order given instead of shuffled per iteration */
-    int shuffles;      /* configurations in an order of the seed instead of the one given */
-    int per_rank;      /* arrivals and exits of every rank in the JSON lines */
-    int is_check;      /* a loop of its own programs and words, see bench_report.h */
-    int strict;        /* exit 3 when the processors, not the network, set the figures */
+    bool is_loop;
+    bool is_spinning; /* of a loop: computing takes a processor */
+    bool nonblocking;
+    bool warm_learners; /* only what learns from its calls is warmed up in full */
+    bool keep_order;    /* algorithms in the order given instead of shuffled per iteration */
+    bool shuffles;      /* configurations in an order of the seed instead of the one given */
+    bool per_rank;      /* arrivals and exits of every rank in the JSON lines */
+    bool is_check;      /* a loop of its own programs and words, see bench_report.h */
+    bool strict;        /* exit 3 when the processors, not the network, set the figures */
 } clv_bench_options_t;
 
 /* Of clv_bench_options_t. */
@@ -64,8 +65,8 @@ clv_status_t clv_bench_parse_size(const char *text, size_t *bytes_p) CLV_MUST_CH
 clv_status_t clv_bench_parse_delay(const char *text, int64_t *ns_p,
                                    double *factor_p) CLV_MUST_CHECK;
 
-/* Cuts item number `index` of a comma separated list into buffer; 0 when there is none. A comma
+/* Cuts item number `index` of a comma separated list into buffer; false when there is none. A comma
  * inside an item is not possible. */
-int clv_bench_list_item(const char *list, int index, char *buffer, size_t buffer_bytes);
+bool clv_bench_list_item(const char *list, int index, char *buffer, size_t buffer_bytes);
 
 #endif

@@ -61,17 +61,17 @@ static void describe_binding(const clv_bench_place_t *place, char *text, size_t 
 }
 
 /* What the launcher hands its ranks for itself, keys among it. */
-static int is_of_launcher(const char *name)
+static bool is_of_launcher(const char *name)
 {
     static const char *const prefixes[] = {"orte_", "ess",  "pmix",  "plm_",
                                            "oob_",  "prte", "shmem_"};
 
     for (size_t i = 0; i < sizeof prefixes / sizeof prefixes[0]; i++) {
         if (strncmp(name, prefixes[i], strlen(prefixes[i])) == 0) {
-            return 1;
+            return true;
         }
     }
-    return 0;
+    return false;
 }
 
 /* "btl=tcp,self pml=ob1": what was set for Open MPI, by mpirun or by hand. */

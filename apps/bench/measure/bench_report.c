@@ -122,7 +122,7 @@ static double balanced_run(const clv_bench_results_t *results, int a)
 }
 
 /* Without one there is only the noise of the arrivals to divide by. */
-static int has_delay(const clv_pattern_t *pattern)
+static bool has_delay(const clv_pattern_t *pattern)
 {
     return strcmp(pattern->name, "balanced") &&
            (pattern->amount_ns > 0 || !strcmp(pattern->name, "trace"));
@@ -199,14 +199,14 @@ clv_bench_verdict_t clv_bench_verdict(const clv_bench_results_t *results)
 
 /* ---- the table ---- */
 
-typedef int (*flag_t)(const clv_bench_metrics_t *metrics);
+typedef bool (*flag_t)(const clv_bench_metrics_t *metrics);
 
-static int get_is_valid(const clv_bench_metrics_t *metrics)
+static bool get_is_valid(const clv_bench_metrics_t *metrics)
 {
     return metrics->is_valid;
 }
 
-static int get_is_hinted(const clv_bench_metrics_t *metrics)
+static bool get_is_hinted(const clv_bench_metrics_t *metrics)
 {
     return metrics->is_hinted;
 }
@@ -464,7 +464,7 @@ void clv_bench_report_factors(clv_json_t *json, const clv_bench_results_t *resul
 }
 
 /* Call by call, in each the ranks in order. */
-static void json_visits(clv_json_t *json, const clv_bench_results_t *results, int a, int is_exit)
+static void json_visits(clv_json_t *json, const clv_bench_results_t *results, int a, bool is_exit)
 {
     const clv_bench_setup_t *setup = results->setup;
     const int64_t n_ranks = setup->call.n_ranks;
@@ -532,8 +532,8 @@ static void json_values(clv_json_t *json, const clv_bench_results_t *results, in
     }
     clv_json_list_end(json);
     if (results->options->per_rank && results->setup->visits) {
-        json_visits(json, results, a, 0);
-        json_visits(json, results, a, 1);
+        json_visits(json, results, a, false);
+        json_visits(json, results, a, true);
         json_processed(json, results, a);
     }
 }

@@ -9,6 +9,7 @@
 #ifndef CLV_BENCH_REPORT_H
 #define CLV_BENCH_REPORT_H
 
+#include <stdbool.h>
 #include <stdio.h>
 
 #include "apps/bench/measure/bench_loop.h"
@@ -28,7 +29,7 @@ typedef struct clv_bench_results {
     int64_t n_rounds;
     const clv_bench_metrics_t *balanced; /* [n_balanced][n_algorithms] */
     int64_t n_balanced;
-    int is_interrupted; /* so there is less than was asked for */
+    bool is_interrupted; /* so there is less than was asked for */
 } clv_bench_results_t;
 
 /* The verdict on a configuration, for the exit status. */
@@ -38,7 +39,7 @@ typedef struct clv_bench_verdict {
     int64_t n_unusable;   /* of them: whose start was missed by a rank */
     double longest_ns;    /* of all calls, from the first arrival to the last exit */
     double cpu_wait_part; /* of the run time that ranks waited for a processor */
-    int is_cpu_bound;
+    bool is_cpu_bound;
 } clv_bench_verdict_t;
 
 /* Ranks that wait longer than this part of the time for a processor measure the machine, no
@@ -89,7 +90,7 @@ clv_bench_verdict_t clv_loop_verdict(const clv_loop_report_t *report);
  * Units: as told above. Errors: the stream's. Memory: none that stays. Threads: one.
  */
 
-int clv_bench_xdr_is_built(void);
+bool clv_bench_xdr_is_built(void);
 
 /* A series for each algorithm; the setup's visits are there. What does not arrive shows in the
  * stream. */

@@ -151,14 +151,14 @@ static clv_status_t exact_below(double d, int n, double *below_p)
     return CLV_OK;
 }
 
-static int has_ties(const double *sorted, size_t n)
+static bool has_ties(const double *sorted, size_t n)
 {
     for (size_t i = 1; i < n; i++) {
         if (!(sorted[i] > sorted[i - 1])) {
-            return 1;
+            return true;
         }
     }
-    return 0;
+    return false;
 }
 
 clv_status_t clv_stats_kolmogorov(const double *values, size_t n_values, double mean,
@@ -213,9 +213,9 @@ static double merge(const merged_t *both)
     double largest = 0.0;
 
     while (i < both->n_x || j < both->n_y) {
-        const int takes_x = j == both->n_y || (i < both->n_x && both->x[i] <= both->y[j]);
+        const bool takes_x = j == both->n_y || (i < both->n_x && both->x[i] <= both->y[j]);
         const double value = takes_x ? both->x[i++] : both->y[j++];
-        const int is_last =
+        const bool is_last =
             (i == both->n_x || both->x[i] > value) && (j == both->n_y || both->y[j] > value);
         both->is_last[i + j - 1] = (char) is_last;
         if (is_last) {
@@ -226,7 +226,7 @@ static double merge(const merged_t *both)
     return largest;
 }
 
-static int is_beyond(const merged_t *both, size_t i, size_t j, double limit)
+static bool is_beyond(const merged_t *both, size_t i, size_t j, double limit)
 {
     const double apart = (double) i / (double) both->n_x - (double) j / (double) both->n_y;
 

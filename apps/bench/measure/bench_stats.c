@@ -94,7 +94,7 @@ double clv_stats_deviation(const double *values, size_t n_values)
 typedef struct ranked {
     double value;
     double rank; /* from 1; ties share the mean */
-    int is_x;
+    bool is_x;
 } ranked_t;
 
 static int compare_ranked(const void *a, const void *b)

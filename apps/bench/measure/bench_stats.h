@@ -14,6 +14,7 @@
 #ifndef CLV_BENCH_STATS_H
 #define CLV_BENCH_STATS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "util/util_status.h"
@@ -49,7 +50,7 @@ typedef enum clv_stats_tail {
 typedef struct clv_stats_test {
     double statistic; /* W as R prints it: rank sum of x minus its smallest value */
     double p_value;
-    int is_exact; /* 0: normal approximation with tie and continuity correction */
+    bool is_exact; /* false: normal approximation with tie and continuity correction */
 } clv_stats_test_t;
 
 /* Wilcoxon rank sum (Mann-Whitney) of two independent samples. Exact when both have fewer than 50
@@ -104,7 +105,7 @@ typedef struct clv_stats_t_test {
 /* Are the means equal? Two values of each at least. is_pooled: both samples scatter alike
  * (Student); else Welch, R's t.test. CLV_INVALID for less, or when nothing scatters. */
 clv_status_t clv_stats_t_test(const double *x, size_t n_x, const double *y, size_t n_y,
-                              clv_stats_tail_t tail, int is_pooled,
+                              clv_stats_tail_t tail, bool is_pooled,
                               clv_stats_t_test_t *test_p) CLV_MUST_CHECK;
 
 /* Is it a sample of a normal distribution? W and the probability of a W as small, by Royston's

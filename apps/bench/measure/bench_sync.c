@@ -82,7 +82,7 @@ void clv_bench_clock_wait(const clv_bench_clock_t *clock, int64_t until_global_n
     }
 }
 
-static int is_emulated(void)
+static bool is_emulated(void)
 {
     return getenv("CLV_CLUSTER") != NULL;
 }
@@ -166,7 +166,7 @@ clv_status_t clv_bench_clock_init(const char *name, const char *timer, MPI_Comm 
                                   clv_bench_clock_t *clock_p)
 {
     clv_bench_clock_t clock = {.model = clv_cs_identity};
-    const int is_auto = !strcmp(name, "auto");
+    const bool is_auto = !strcmp(name, "auto");
     const int n_local = ranks_on_this_machine(comm);
     clv_cs_scheme_t scheme;
     int n_ranks;
@@ -222,7 +222,8 @@ clv_status_t clv_bench_clock_check(MPI_Comm comm, clv_bench_clock_t *clock)
     int failed = !bounds || !points ||
                  (clock->is_realtime && clv_cs_clock_open("realtime", &base) != CLV_OK);
 
-    clock->bound_ns = clock->found_ns = clock->found_error_ns = clock->is_off = 0;
+    clock->bound_ns = clock->found_ns = clock->found_error_ns = 0;
+    clock->is_off = false;
     MPI_Allreduce(MPI_IN_PLACE, &failed, 1, MPI_INT, MPI_MAX, comm);
     if (!failed) {
         MPI_Gather(&bound_ns, 1, MPI_INT64_T, bounds, 1, MPI_INT64_T, 0, comm);
@@ -386,7 +387,7 @@ void clv_bench_sync_close(clv_bench_sync_t *sync)
 void clv_bench_sync_behind_barriers(clv_bench_sync_t *sync)
 {
     sync->start = start_barrier;
-    sync->has_barrier = 1;
+    sync->has_barrier = true;
     sync->slack_ns = 0;
 }
 

@@ -17,6 +17,7 @@
 #include <mpi.h>
 #include <net/if.h>
 #include <netinet/in.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -37,8 +38,8 @@
 
 typedef struct clv_bench_multicast {
     int socket; /* 0: not open */
-    int is_sender;
-    int is_spinning;          /* waits with its processor */
+    bool is_sender;
+    bool is_spinning;         /* waits with its processor */
     struct sockaddr_in group; /* address and port */
     uint64_t key;             /* of this job's datagrams */
     uint64_t number;          /* of the last start */
@@ -51,21 +52,21 @@ clv_status_t clv_bench_multicast_open(MPI_Comm comm, clv_bench_multicast_t *mult
                                       size_t reason_bytes) CLV_MUST_CHECK;
 /* Waits for the next start, which the sender gives after pause_ns: others are then waiting. Returns
  * whether it was heard. Collective; ranks come together to it. */
-int clv_bench_multicast_start(clv_bench_multicast_t *multicast, int64_t pause_ns);
+bool clv_bench_multicast_start(clv_bench_multicast_t *multicast, int64_t pause_ns);
 void clv_bench_multicast_close(clv_bench_multicast_t *multicast);
 
 /* ---- bench_sync.c --------------------------------------------------------------------------- */
 
 typedef struct clv_bench_clock {
-    int is_realtime;      /* CLOCK_REALTIME is the global clock */
+    bool is_realtime;     /* CLOCK_REALTIME is the global clock */
     clv_cs_clock_t timer; /* otherwise: of this process, */
     clv_cs_model_t model; /* from which this leads to the global time */
     int64_t spin_ns;      /* the end of a wait that is spent spinning; 0 where cores are shared */
     int64_t bound_ns;     /* these four by clv_bench_clock_check: the largest bound of any rank, */
     int64_t found_ns;     /* the largest offset of any rank from rank 0 as measured, */
     int64_t found_error_ns; /* what that measurement may be off, */
-    int is_checked;
-    int is_off; /* and whether some rank was off by more than both, or not to be measured */
+    bool is_checked;
+    bool is_off; /* and whether some rank was off by more than both, or not to be measured */
 } clv_bench_clock_t;
 
 /* "realtime", a method of clocksync ("hca3", "jk/1000/mean-rtt/20", ...), or "auto": realtime if
@@ -91,8 +92,8 @@ typedef struct clv_bench_sync {
     int64_t next_ns;   /* window: the next start */
     int64_t behind_ns; /* compensated: how long this rank waits for the last one behind a barrier */
     int64_t pause_ns;  /* multicast: between the barrier and the datagram */
-    int has_missed;    /* multicast: the last start was not heard */
-    int has_barrier;   /* one comes before each start: none for round-time and window */
+    bool has_missed;   /* multicast: the last start was not heard */
+    bool has_barrier;  /* one comes before each start: none for round-time and window */
     clv_bench_multicast_t multicast;
     int64_t (*start)(struct clv_bench_sync *sync);
 } clv_bench_sync_t;

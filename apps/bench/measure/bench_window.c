@@ -40,16 +40,17 @@ static void judge_as_nbcbench(clv_window_t *window, const clv_window_batch_t *ba
     window->is_done = 4 * batch->n_invalid <= batch->n_calls && batch->n_kept >= enough;
     if (!window->is_done) {
         window->window_ns += window->window_ns / 2 + 1;
-        window->starts_anew = 1;
+        window->starts_anew = true;
     }
 }
 
 const clv_window_rule_t clv_window_rules[] = {
-    {"fixed", "as large as --window says", 0, NULL},
-    {"skampi", "doubled while a quarter of the calls is invalid; ends at --precision", 0,
+    {"fixed", "as large as --window says", false, NULL},
+    {"skampi", "doubled while a quarter of the calls is invalid; ends at --precision", false,
      judge_as_skampi},
-    {"nbcbench", "estimated, times 1.5 and anew while a quarter is invalid", 1, judge_as_nbcbench},
-    {NULL, NULL, 0, NULL},
+    {"nbcbench", "estimated, times 1.5 and anew while a quarter is invalid", true,
+     judge_as_nbcbench},
+    {NULL, NULL, false, NULL},
 };
 
 const clv_window_rule_t *clv_window_rule_find(const char *name)
@@ -70,7 +71,7 @@ void clv_window_start(clv_window_t *window, int64_t window_ns, int64_t most)
         window->rule->judge == judge_as_skampi ? clv_smaller(FIRST_BATCH, most) : most;
     window->n_batches = window->n_bad = window->n_kept = window->n_calls = window->n_invalid = 0;
     window->standard_error = 0.0;
-    window->is_done = window->starts_anew = 0;
+    window->is_done = window->starts_anew = false;
 }
 
 void clv_window_estimate(clv_window_t *window, int64_t call_ns)
@@ -90,15 +91,15 @@ void clv_window_judge(clv_window_t *window, const clv_window_batch_t *batch)
     window->n_calls += batch->n_calls;
     window->n_invalid += batch->n_invalid;
     window->standard_error = batch->standard_error;
-    window->starts_anew = 0;
+    window->starts_anew = false;
     if (window->rule->judge == NULL) {
-        window->is_done = 1;
+        window->is_done = true;
         return;
     }
     window->rule->judge(window, batch);
     window->window_ns = clv_smaller(window->window_ns, LARGEST_WINDOW);
     if (window->n_bad >= CLV_WINDOW_MOST_BAD) {
-        window->is_done = 1;
-        window->starts_anew = 0;
+        window->is_done = true;
+        window->starts_anew = false;
     }
 }

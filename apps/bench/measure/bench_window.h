@@ -21,6 +21,7 @@
 #ifndef CLV_BENCH_WINDOW_H
 #define CLV_BENCH_WINDOW_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #define CLV_WINDOW_MOST_BAD 100 /* batches that bring nothing: a network that never fits must end */
@@ -41,7 +42,7 @@ typedef struct clv_window clv_window_t;
 typedef struct clv_window_rule {
     const char *name;
     const char *meaning;
-    int wants_estimate; /* of a call's time before the first batch */
+    bool wants_estimate; /* of a call's time before the first batch */
     void (*judge)(clv_window_t *window, const clv_window_batch_t *batch); /* NULL: fixed */
 } clv_window_rule_t;
 
@@ -62,8 +63,8 @@ struct clv_window {
     int64_t n_calls; /* of all batches, as the next */
     int64_t n_invalid;
     double standard_error; /* after the last batch */
-    int is_done;
-    int starts_anew; /* what was measured so far does not count */
+    bool is_done;
+    bool starts_anew; /* what was measured so far does not count */
 };
 
 /* Before the first batch. window_ns: where it starts from. */

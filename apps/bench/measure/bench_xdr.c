@@ -34,20 +34,20 @@ static int put_seconds(XDR *xdr, int64_t ns)
     return xdr_double(xdr, &seconds);
 }
 
-static int put_visit(XDR *xdr, int process, const clv_bench_visit_t *visit, int64_t call_ns)
+static bool put_visit(XDR *xdr, int process, const clv_bench_visit_t *visit, int64_t call_ns)
 {
     return xdr_int(xdr, &process) && put_seconds(xdr, call_ns + visit->arrival_ns) &&
            put_seconds(xdr, call_ns + visit->exit_ns);
 }
 
 /* The first arrival of the configuration is 0: doubles then tell nanoseconds for months. */
-static int put_call(XDR *xdr, const clv_bench_results_t *results, int64_t call, int64_t begun_ns)
+static bool put_call(XDR *xdr, const clv_bench_results_t *results, int64_t call, int64_t begun_ns)
 {
     const clv_bench_setup_t *setup = results->setup;
     const int n_ranks = setup->call.n_ranks;
     const clv_bench_metrics_t *metrics = &results->metrics[call];
     const clv_bench_visit_t *visits = &setup->visits[call * n_ranks];
-    int is_put = put_number(xdr, metrics->is_usable != 0) && put_number(xdr, (u_int) n_ranks);
+    bool is_put = put_number(xdr, metrics->is_usable != 0) && put_number(xdr, (u_int) n_ranks);
 
     for (int r = 0; is_put && r < n_ranks; r++) {
         is_put = put_visit(xdr, r, &visits[r], metrics->first_ns - begun_ns);
@@ -55,7 +55,7 @@ static int put_call(XDR *xdr, const clv_bench_results_t *results, int64_t call, 
     return is_put;
 }
 
-static int put_head(XDR *xdr, const clv_bench_results_t *results, int a)
+static bool put_head(XDR *xdr, const clv_bench_results_t *results, int a)
 {
     const clv_bench_setup_t *setup = results->setup;
 
@@ -76,16 +76,16 @@ static int64_t first_arrival(const clv_bench_results_t *results)
     return first_ns;
 }
 
-int clv_bench_xdr_is_built(void)
+bool clv_bench_xdr_is_built(void)
 {
-    return 1;
+    return true;
 }
 
 void clv_bench_report_xdr(FILE *out, const clv_bench_results_t *results)
 {
     const int n_algorithms = results->setup->n_algorithms;
     const int64_t begun_ns = first_arrival(results);
-    int is_put = 1;
+    bool is_put = true;
     XDR xdr;
 
     xdrstdio_create(&xdr, out, XDR_ENCODE);

@@ -225,12 +225,12 @@ static clv_status_t read_method(bench_t *bench)
  * what it finds out about the links. */
 static void make_check(clv_bench_options_t *options)
 {
-    options->is_loop = 1;
+    options->is_loop = true;
     options->algorithms = !strcmp(options->collective, "allreduce") ? "default,tuned:4,clv"
                           : !strcmp(options->collective, "bcast")   ? "default,tuned:3:32768,clv"
                                                                     : "default,pipeline,clv";
     options->patterns = "uniform";
-    options->warm_learners = 1;
+    options->warm_learners = true;
     options->warmup = CHECK_WARMUP;
     (void) setenv("OMPI_MCA_coll_clv_print", "links", 0);
 }
@@ -465,7 +465,7 @@ static void leave_loop(void *context, const clv_loop_results_t *loop_results)
     clv_bench_results_t factors = *bench->factors;
     const clv_loop_report_t loop_report = {&factors, &bench->loop, loop_results};
 
-    factors.is_interrupted = 1;
+    factors.is_interrupted = true;
     if (loop_results->n_starts > 0) {
         report_loop(bench, &loop_report);
     }
@@ -489,7 +489,7 @@ static clv_status_t measure_loop(bench_t *bench, clv_bench_results_t *results,
         status = resolve_delay(bench->options.compute, run_ns, &bench->loop.compute_ns);
     }
     bench->factors = results;
-    bench->sync.clock.is_checked = 0;
+    bench->sync.clock.is_checked = false;
     if (status == CLV_OK && !bench->setup.interrupted) {
         status = clv_loop_measure(&bench->setup, &bench->loop, pattern, &bench->loop_results,
                                   bench->reason, sizeof bench->reason);

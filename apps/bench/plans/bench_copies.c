@@ -69,7 +69,7 @@ static const float *in_place(const bench_t *bench, size_t at)
     return bench->theirs + at;
 }
 
-static void must(int holds, const char *what)
+static void must(bool holds, const char *what)
 {
     if (!holds) {
         perror(what);

@@ -153,7 +153,7 @@ static const clv_program_t program = {.name = "bench_decide",
 /* A link of 10 GB/s; inside a host 1 us, 20 GB/s, and 10 GB/s to combine. */
 static clv_choose_config_t config_of(int32_t n_ranks, int32_t per_host)
 {
-    const int shares = per_host > 1 && n_ranks > per_host;
+    const bool shares = per_host > 1 && n_ranks > per_host;
 
     return (clv_choose_config_t){.n_ranks = n_ranks,
                                  .reduce_algorithm = CLV_ALGORITHM_AUTO,

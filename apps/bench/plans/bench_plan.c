@@ -43,7 +43,7 @@ typedef struct options {
     double seconds;
     const char *only;
     const char *json;
-    int has_kind[4]; /* of the kinds below */
+    bool has_kind[4]; /* of the kinds below */
     int64_t seed;
 } options_t;
 
@@ -200,13 +200,13 @@ static void bench_size(const options_t *options, int32_t size, int kind, int n_r
 }
 
 /* Whether the name is in a list with commas; everything is in no list. */
-static int wanted(const char *list, const char *name)
+static bool wanted(const char *list, const char *name)
 {
     size_t n_chars = strlen(name);
     for (const char *at = list; at != NULL; at = strchr(at, ',')) {
         at += *at == ',';
         if (strncmp(at, name, n_chars) == 0 && (at[n_chars] == '\0' || at[n_chars] == ',')) {
-            return 1;
+            return true;
         }
     }
     return list == NULL;
@@ -238,14 +238,14 @@ static int gather_contestants(const char *only)
     return n_rows;
 }
 
-static int force_simd(const char *name)
+static bool force_simd(const char *name)
 {
     for (int level = 0; level < CLV_N_SIMD; level++) {
         if (strcmp(clv_simd_name((clv_simd_t) level), name) == 0) {
             return clv_simd_force((clv_simd_t) level) == CLV_OK;
         }
     }
-    return 0;
+    return false;
 }
 
 static const char *take_simd(void *fields, const char *text)

@@ -162,7 +162,7 @@ static void print_quality(const clv_generator_t *generator, const pattern_t *pat
 }
 
 /* One row per schedule: the other implementations of the same schedule say the same. */
-static int is_other_implementation(const char *name)
+static bool is_other_implementation(const char *name)
 {
     return strcmp(name, "segtree") == 0 || strstr(name, "linear") != NULL;
 }

@@ -171,20 +171,20 @@ static void fill_vectors(const job_t *job)
     }
 }
 
-static int sum_right(const job_t *job)
+static bool sum_right(const job_t *job)
 {
     const float *sum = job->direct == NULL ? job->vector : job->sum;
     int64_t ranks = (int64_t) job->n_ranks * (job->n_ranks + 1) / 2;
 
     for (int i = 0; i < job->options.n_floats; i++) {
         if ((int64_t) sum[i] != ranks * (1 + (i & 3))) {
-            return 0;
+            return false;
         }
     }
-    return 1;
+    return true;
 }
 
-static int has_sum(const job_t *job)
+static bool has_sum(const job_t *job)
 {
     return (job->rank == 0 || clv_sim_is_allreduce(&job->options)) &&
            (job->direct == NULL || job->direct->sums);

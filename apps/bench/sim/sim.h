@@ -8,6 +8,7 @@
 #ifndef CLV_SIM_H
 #define CLV_SIM_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -38,7 +39,7 @@ typedef struct clv_sim_options {
 extern const clv_program_t clv_sim_program;
 
 /* Every rank gets the sum. */
-int clv_sim_is_allreduce(const clv_sim_options_t *options);
+bool clv_sim_is_allreduce(const clv_sim_options_t *options);
 
 /* What the table cannot check: CLV_INVALID and one line in reason. */
 clv_status_t clv_sim_options_check(const clv_sim_options_t *options, char *reason,
@@ -131,7 +132,7 @@ typedef struct clv_sim_call {
     int rank;
     int n_ranks;
     int32_t n_floats;
-    int is_allreduce;
+    bool is_allreduce;
     double combine_ps;         /* radix-k combines for nothing */
     const int64_t *arrival_ns; /* by rank */
     float *vector;             /* radix-k spends it */
@@ -141,9 +142,9 @@ typedef struct clv_sim_call {
 typedef struct clv_sim_direct {
     const char *name;
     clv_status_t (*run)(const clv_sim_call_t *call);
-    int sums; /* 0: only one vector arrives */
-    int allreduces;
-    int prepares; /* the first call also makes what later ones use: it does not count */
+    bool sums; /* false: only one vector arrives */
+    bool allreduces;
+    bool prepares; /* the first call also makes what later ones use: it does not count */
 } clv_sim_direct_t;
 
 /* NULL for another name. */

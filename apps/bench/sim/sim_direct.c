@@ -111,9 +111,9 @@ static clv_status_t run_radix_k(const clv_sim_call_t *call)
 
 /* SimGrid's MPICH and MVAPICH2 find out in their first reduce which ranks share a host. */
 static const clv_sim_direct_t directs[] = {
-    {"library", run_library, .sums = 1, .allreduces = 1, .prepares = 1},
-    {"bound", run_bound, .sums = 0, .allreduces = 1, .prepares = 0},
-    {"radix-k", run_radix_k, .sums = 1, .allreduces = 0, .prepares = 0},
+    {"library", run_library, .sums = true, .allreduces = true, .prepares = true},
+    {"bound", run_bound, .sums = false, .allreduces = true, .prepares = false},
+    {"radix-k", run_radix_k, .sums = true, .allreduces = false, .prepares = false},
 };
 
 const clv_sim_direct_t *clv_sim_direct_find(const char *name)

@@ -19,7 +19,7 @@
 /* A receive of the executor's, by slot. */
 typedef struct receive {
     int32_t peer, segment;
-    int is_posted; /* and not complete */
+    bool is_posted; /* and not complete */
 } receive_t;
 
 typedef struct world {
@@ -54,7 +54,7 @@ static float *slot_floats(const world_t *world, int32_t slot)
     return world->slots + (size_t) slot * (size_t) world->slot_floats;
 }
 
-static int has_room(const world_t *world, int32_t peer)
+static bool has_room(const world_t *world, int32_t peer)
 {
     int n_posted = 0;
 
@@ -76,7 +76,7 @@ static void post_held(world_t *world)
             world->held[n_kept++] = slot;
             continue;
         }
-        receive->is_posted = 1;
+        receive->is_posted = true;
         MPI_Irecv(slot_floats(world, slot), segment_floats(world, receive->segment), MPI_FLOAT,
                   receive->peer, TAG, MPI_COMM_WORLD, &world->requests[world->send_window + slot]);
     }
@@ -148,7 +148,7 @@ static clv_status_t progress(void *context)
     }
     world->done[index] = 1;
     if (index >= world->send_window) {
-        world->receives[index - world->send_window].is_posted = 0;
+        world->receives[index - world->send_window].is_posted = false;
         post_held(world);
     }
     return CLV_OK;
@@ -191,7 +191,7 @@ clv_status_t clv_sim_execute(const clv_sim_steps_t *steps, const clv_sim_options
     world.slots = clv_alloc((size_t) world.recv_window * (size_t) world.slot_floats, sizeof(float));
     if (segments != NULL && peers != NULL && world.slots != NULL) {
         status = clv_exec_begin(&exec, steps->steps, steps->n_steps, &options->limits, &mpi_ops,
-                                &world, segments, steps->n_segments, peers, n_ranks, 1);
+                                &world, segments, steps->n_segments, peers, n_ranks, true);
     }
     if (status == CLV_OK) {
         status = clv_exec_run(&exec);

@@ -45,7 +45,7 @@ const clv_program_t clv_sim_program = {
 };
 
 /* random, reversed, equal, or a percentage. */
-static int error_known(const char *error)
+static bool error_known(const char *error)
 {
     char *end;
     const double percent = strtod(error, &end);
@@ -55,13 +55,13 @@ static int error_known(const char *error)
            (end != error && *end == '\0' && percent >= 0 && percent <= 1000);
 }
 
-int clv_sim_is_allreduce(const clv_sim_options_t *options)
+bool clv_sim_is_allreduce(const clv_sim_options_t *options)
 {
     return strcmp(options->collective, "allreduce") == 0;
 }
 
 /* One that does what the collective wants. */
-static int algorithm_known(const clv_sim_options_t *options)
+static bool algorithm_known(const clv_sim_options_t *options)
 {
     const clv_goal_t goal = clv_sim_is_allreduce(options) ? CLV_GOAL_ALLREDUCE : CLV_GOAL_REDUCE;
     const clv_sim_direct_t *direct = clv_sim_direct_find(options->algorithm);
@@ -72,7 +72,7 @@ static int algorithm_known(const clv_sim_options_t *options)
 }
 
 /* What the chooser does not know it does not choose for. */
-static int chosen_or_said(const clv_sim_options_t *options)
+static bool chosen_or_said(const clv_sim_options_t *options)
 {
     return clv_sim_direct_find(options->algorithm) != NULL ||
            clv_sim_chosen(options->algorithm) != CLV_ALGORITHM_AUTO ||

@@ -69,7 +69,7 @@ static clv_status_t measure_ring(MPI_Comm comm, int64_t *latency_ns, int64_t *by
 }
 
 /* The ring of those of one colour; the others wait. */
-static clv_status_t measure_part(int colour, int takes_part, int64_t *latency_ns, int64_t *byte_ps)
+static clv_status_t measure_part(int colour, bool takes_part, int64_t *latency_ns, int64_t *byte_ps)
 {
     clv_status_t status = CLV_OK;
     MPI_Comm part;
@@ -97,7 +97,7 @@ static clv_status_t measure_cost(const int32_t *place, clv_cost_t *cost_p)
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     status = measure_part(0, place[rank] == rank, &cost_p->latency_ns, &cost_p->byte_ps);
     if (status == CLV_OK) {
-        status = measure_part(place[rank], 1, &cost_p->near_latency_ns, &cost_p->near_byte_ps);
+        status = measure_part(place[rank], true, &cost_p->near_latency_ns, &cost_p->near_byte_ps);
     }
     return status;
 }
