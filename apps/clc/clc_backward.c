@@ -26,7 +26,7 @@ typedef struct backward {
     const clv_clc_config_t *config;
     int64_t n_slots;  /* how many events are looked back on */
     double *steepest; /* per line */
-    int has_no_memory;
+    bool has_no_memory;
 } backward_t;
 
 /* One line. */
@@ -46,7 +46,7 @@ static clv_clc_event_t *past_event(const pass_t *pass, int64_t i)
     return pass->ring[i % pass->backward->n_slots];
 }
 
-static int is_send(const clv_clc_event_t *event)
+static bool is_send(const clv_clc_event_t *event)
 {
     const clv_clc_role_t role = clv_clc_role(event);
     return role == CLV_CLC_SEND || role == CLV_CLC_ENTER;
@@ -214,7 +214,7 @@ static void run_line(void *context, uint32_t l)
         backward->steepest[l] = pass.steepest;
         clv_clc_walk_close(&pass.walk);
     } else {
-        __atomic_store_n(&backward->has_no_memory, 1, __ATOMIC_RELAXED);
+        __atomic_store_n(&backward->has_no_memory, true, __ATOMIC_RELAXED);
     }
     clv_free(pass.hull.y);
     clv_free(pass.hull.x);
@@ -234,7 +234,7 @@ clv_status_t clv_clc_backward(const clv_clc_trace_t *trace, const clv_clc_config
                               double *steepest)
 {
     const int64_t n_slots = config->look_back > 0 ? config->look_back : CLV_CLC_LOOK_BACK;
-    backward_t backward = {trace, config, n_slots, NULL, 0};
+    backward_t backward = {trace, config, n_slots, NULL, false};
     backward.steepest = clv_alloc(trace->n_lines + (size_t) 1, sizeof(double));
     if (!backward.steepest) {
         return CLV_NO_MEMORY;

@@ -40,19 +40,19 @@ static void count_collective(const clv_clc_trace_t *trace, const clv_clc_config_
 }
 
 /* Most collectives are all right, which their extremes tell in O(members). */
-static int is_fine(const clv_clc_trace_t *trace, const clv_clc_config_t *config,
-                   const clv_clc_collective_t *collective, clv_clc_tally_t *tally)
+static bool is_fine(const clv_clc_trace_t *trace, const clv_clc_config_t *config,
+                    const clv_clc_collective_t *collective, clv_clc_tally_t *tally)
 {
     const clv_clc_member_t *members = &trace->members[collective->first];
     const uint32_t n = trace->teams[collective->team].n_members;
     const int64_t delay = config->inter_ns > config->intra_ns ? config->inter_ns : config->intra_ns;
     int64_t last = INT64_MIN, first = INT64_MAX, n_sends = 0, n_receives = 0, n_both = 0;
     if (collective->flavour != CLV_CLC_N_TO_N) {
-        return 0;
+        return false;
     }
     for (uint32_t i = 0; i < n; i++) {
-        const int does_send = (members[i].flags & CLV_CLC_SENDS) != 0;
-        const int does_receive = (members[i].flags & CLV_CLC_RECEIVES) != 0;
+        const bool does_send = (members[i].flags & CLV_CLC_SENDS) != 0;
+        const bool does_receive = (members[i].flags & CLV_CLC_RECEIVES) != 0;
         n_sends += does_send;
         n_receives += does_receive;
         n_both += does_send && does_receive;
@@ -60,10 +60,10 @@ static int is_fine(const clv_clc_trace_t *trace, const clv_clc_config_t *config,
         first = does_receive && members[i].exit < first ? members[i].exit : first;
     }
     if (n_sends > 0 && n_receives > 0 && last + delay > first) {
-        return 0;
+        return false;
     }
     tally->n_messages += n_sends * n_receives - n_both;
-    return 1;
+    return true;
 }
 
 typedef struct counting {

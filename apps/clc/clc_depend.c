@@ -11,28 +11,28 @@
  */
 #include "apps/clc/clc_internal.h"
 
-int clv_clc_sends(const clv_clc_collective_t *collective, const clv_clc_member_t *members,
-                  uint32_t k)
+bool clv_clc_sends(const clv_clc_collective_t *collective, const clv_clc_member_t *members,
+                   uint32_t k)
 {
     return (members[k].flags & CLV_CLC_SENDS) && collective->flavour != CLV_CLC_FREE &&
            (collective->flavour != CLV_CLC_ONE_TO_N || k == collective->root);
 }
 
-int clv_clc_receives(const clv_clc_collective_t *collective, const clv_clc_member_t *members,
-                     uint32_t i)
+bool clv_clc_receives(const clv_clc_collective_t *collective, const clv_clc_member_t *members,
+                      uint32_t i)
 {
     return (members[i].flags & CLV_CLC_RECEIVES) && collective->flavour != CLV_CLC_FREE &&
            (collective->flavour != CLV_CLC_N_TO_ONE || i == collective->root);
 }
 
-int clv_clc_is_prefix(const clv_clc_collective_t *collective)
+bool clv_clc_is_prefix(const clv_clc_collective_t *collective)
 {
     return collective->flavour == CLV_CLC_SCAN || collective->flavour == CLV_CLC_EXSCAN;
 }
 
 /* Scan and exscan differ in the member's own contribution, which its own order takes care of. */
-int clv_clc_depends(const clv_clc_collective_t *collective, const clv_clc_member_t *members,
-                    uint32_t k, uint32_t i)
+bool clv_clc_depends(const clv_clc_collective_t *collective, const clv_clc_member_t *members,
+                     uint32_t k, uint32_t i)
 {
     return k != i && (!clv_clc_is_prefix(collective) || k < i) &&
            clv_clc_sends(collective, members, k) && clv_clc_receives(collective, members, i);

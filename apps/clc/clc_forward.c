@@ -22,7 +22,7 @@
 typedef struct runner {
     clv_clc_walk_t walk;
     clv_clc_clock_t clock;
-    int has_ended;
+    bool has_ended;
 } runner_t;
 
 typedef struct forward {
@@ -30,13 +30,13 @@ typedef struct forward {
     const clv_clc_config_t *config;
     runner_t *runners;
     clv_clc_forward_result_t *result;
-    int has_overflowed;
+    bool has_overflowed;
 } forward_t;
 
 /* ---- one event ---- */
 
-static int enters_known(const clv_clc_trace_t *trace, const clv_clc_collective_t *collective,
-                        uint32_t member)
+static bool enters_known(const clv_clc_trace_t *trace, const clv_clc_collective_t *collective,
+                         uint32_t member)
 {
     if (!clv_clc_is_prefix(collective)) {
         return collective->n_missing == ALL_KNOWN;
@@ -45,10 +45,10 @@ static int enters_known(const clv_clc_trace_t *trace, const clv_clc_collective_t
     for (uint32_t k = 0; k < member; k++) {
         if (clv_clc_depends(collective, members, k, member) &&
             members[k].enter == CLV_CLC_UNKNOWN) {
-            return 0;
+            return false;
         }
     }
-    return 1;
+    return true;
 }
 
 /* What is known now, for an event that must not wait any longer. */
@@ -68,14 +68,14 @@ static int64_t known_exit(const forward_t *forward, const clv_clc_collective_t *
     return time;
 }
 
-static int exit_term(const forward_t *forward, const clv_clc_event_t *event, int is_forced,
-                     int64_t *time)
+static bool exit_term(const forward_t *forward, const clv_clc_event_t *event, bool is_forced,
+                      int64_t *time)
 {
     const clv_clc_trace_t *trace = forward->trace;
     const clv_clc_collective_t *collective = &trace->collectives[event->group];
     const uint32_t member = clv_clc_member_of(event);
     if (!clv_clc_receives(collective, &trace->members[collective->first], member)) {
-        return 1;
+        return true;
     }
     if (trace->replay) {
         const clv_clc_member_t *own = &trace->members[collective->first + member];
@@ -87,12 +87,12 @@ static int exit_term(const forward_t *forward, const clv_clc_event_t *event, int
         return is_forced;
     }
     *time = clv_clc_earliest_exit(trace, forward->config, collective, member);
-    return 1;
+    return true;
 }
 
 /* The remote term; 0 if a send it needs has no time yet. */
-static int remote_term(const forward_t *forward, const clv_clc_event_t *event, int is_forced,
-                       int64_t *time)
+static bool remote_term(const forward_t *forward, const clv_clc_event_t *event, bool is_forced,
+                        int64_t *time)
 {
     *time = CLV_CLC_UNKNOWN;
     switch (clv_clc_role(event)) {
@@ -103,12 +103,12 @@ static int remote_term(const forward_t *forward, const clv_clc_event_t *event, i
             return is_forced;
         }
         *time = send + clv_clc_delay(forward->config, message->from, message->to);
-        return 1;
+        return true;
     }
     case CLV_CLC_EXIT:
         return exit_term(forward, event, is_forced, time);
     default:
-        return 1;
+        return true;
     }
 }
 
@@ -153,20 +153,20 @@ static void publish(const clv_clc_trace_t *trace, const clv_clc_event_t *event)
 
 static void count_explicit(forward_t *forward, const clv_clc_event_t *event)
 {
-    const int is_message = clv_clc_role(event) == CLV_CLC_RECEIVE;
+    const bool is_message = clv_clc_role(event) == CLV_CLC_RECEIVE;
     const int op = is_message ? 0 : forward->trace->collectives[event->group].op;
     forward->result->n_explicit++;
     forward->result->explicit_by_op[op]++;
 }
 
 /* Equation 4' for the event at an open slot; 0 if it must wait. */
-static int step(forward_t *forward, runner_t *runner, uint32_t slot, int is_forced)
+static bool step(forward_t *forward, runner_t *runner, uint32_t slot, bool is_forced)
 {
     clv_clc_forward_result_t *result = forward->result;
     clv_clc_event_t *event = clv_clc_walk_event(&runner->walk, slot);
     int64_t remote;
     if (!remote_term(forward, event, is_forced, &remote)) {
-        return 0;
+        return false;
     }
     int64_t time = clv_clc_clock_local(&runner->clock);
     if (runner->walk.next[runner->walk.open[slot]] > 0 && event[-1].corrected > time) {
@@ -178,25 +178,25 @@ static int step(forward_t *forward, runner_t *runner, uint32_t slot, int is_forc
     }
     if (time > LARGEST_TIME) {
         time = LARGEST_TIME;
-        forward->has_overflowed = 1;
+        forward->has_overflowed = true;
     }
     event->corrected = time;
     result->largest_shift_ns = clv_larger(result->largest_shift_ns, time - event->stamp);
     clv_clc_clock_note(&runner->clock, time);
     publish(forward->trace, event);
-    return 1;
+    return true;
 }
 
 /* ---- one line ---- */
 
 /* Goes over the open tracks once; tells whether any of them went on. */
-static int step_batch(forward_t *forward, runner_t *runner)
+static bool step_batch(forward_t *forward, runner_t *runner)
 {
-    int has_moved = 0;
+    bool has_moved = false;
     for (uint32_t slot = 0; slot < runner->walk.n_open;) {
-        if (step(forward, runner, slot, 0)) {
+        if (step(forward, runner, slot, false)) {
             clv_clc_walk_pass(&runner->walk, slot);
-            has_moved = 1;
+            has_moved = true;
         } else {
             slot++;
         }
@@ -205,21 +205,21 @@ static int step_batch(forward_t *forward, runner_t *runner)
 }
 
 /* As far as it goes; tells whether it moved. */
-static int run_line(forward_t *forward, runner_t *runner)
+static bool run_line(forward_t *forward, runner_t *runner)
 {
-    int has_moved = 0;
+    bool has_moved = false;
     for (;;) {
         if (runner->walk.n_open == 0) {
             if (!clv_clc_walk_turn(&runner->walk)) {
-                runner->has_ended = 1;
-                return 1;
+                runner->has_ended = true;
+                return true;
             }
             clv_clc_clock_turn(&runner->clock, forward->config, runner->walk.stamp);
         }
         if (!step_batch(forward, runner)) {
             return has_moved;
         }
-        has_moved = 1;
+        has_moved = true;
     }
 }
 
@@ -234,7 +234,7 @@ static void note_broken(clv_clc_forward_result_t *result, const clv_clc_broken_t
 }
 
 /* Whether it is to go on: ours may not be the earliest of all programs. */
-static int is_chosen(forward_t *forward, const runner_t *runner, uint32_t slot)
+static bool is_chosen(forward_t *forward, const runner_t *runner, uint32_t slot)
 {
     const clv_clc_replay_t *replay = forward->trace->replay;
     clv_clc_broken_t broken = {0, 0};
@@ -243,7 +243,7 @@ static int is_chosen(forward_t *forward, const runner_t *runner, uint32_t slot)
         broken = (clv_clc_broken_t){runner->walk.line->tracks[at], runner->walk.next[at]};
     }
     const clv_clc_event_t *event = runner ? clv_clc_walk_event(&runner->walk, slot) : NULL;
-    const int is_ours = replay ? replay->choose(replay->context, event, &broken) : event != NULL;
+    const bool is_ours = replay ? replay->choose(replay->context, event, &broken) : event != NULL;
     note_broken(forward->result, &broken);
     return is_ours && runner != NULL;
 }
@@ -266,7 +266,7 @@ static void break_cycle(forward_t *forward)
         }
     }
     if (is_chosen(forward, chosen, chosen_slot)) {
-        (void) step(forward, chosen, chosen_slot, 1);
+        (void) step(forward, chosen, chosen_slot, true);
         clv_clc_walk_pass(&chosen->walk, chosen_slot);
     }
 }
@@ -326,10 +326,10 @@ static int64_t shift_at_end(const clv_clc_trace_t *trace)
 }
 
 /* Lines in turn, each as far as it goes; tells whether any went on. */
-static int run_round(forward_t *forward, int *has_left)
+static bool run_round(forward_t *forward, bool *has_left)
 {
-    int has_moved = 0;
-    *has_left = 0;
+    bool has_moved = false;
+    *has_left = false;
     for (uint32_t l = 0; l < forward->trace->n_lines; l++) {
         runner_t *runner = &forward->runners[l];
         if (!runner->has_ended) {
@@ -340,7 +340,7 @@ static int run_round(forward_t *forward, int *has_left)
     return has_moved;
 }
 
-static clv_clc_wait_t wait_for_others(const clv_clc_trace_t *trace, int has_left)
+static clv_clc_wait_t wait_for_others(const clv_clc_trace_t *trace, bool has_left)
 {
     return trace->replay ? trace->replay->wait(trace->replay->context, has_left)
            : has_left    ? CLV_CLC_STUCK
@@ -351,8 +351,8 @@ static clv_clc_wait_t wait_for_others(const clv_clc_trace_t *trace, int has_left
 static void run_lines(forward_t *forward)
 {
     for (;;) {
-        int has_left;
-        const int has_moved = run_round(forward, &has_left);
+        bool has_left;
+        const bool has_moved = run_round(forward, &has_left);
         if (has_left && has_moved) {
             continue;
         }

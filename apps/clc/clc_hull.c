@@ -21,7 +21,7 @@ static void sort(clv_clc_hull_t *hull)
 }
 
 /* Is corner n - 1 on or above the line from corner n - 2 to the new point? */
-static int is_hidden(const clv_clc_hull_t *hull, int64_t n, double x, double y)
+static bool is_hidden(const clv_clc_hull_t *hull, int64_t n, double x, double y)
 {
     const double *hx = &hull->x[n - 2], *hy = &hull->y[n - 2];
     return (hy[1] - hy[0]) * (x - hx[0]) >= (y - hy[0]) * (hx[1] - hx[0]);

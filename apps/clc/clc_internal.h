@@ -6,6 +6,8 @@
 #ifndef CLV_CLC_INTERNAL_H
 #define CLV_CLC_INTERNAL_H
 
+#include <stdbool.h>
+
 #include "apps/clc/clc.h"
 #include "apps/clc/clc_parallel.h"
 #include "apps/clc/clc_replay.h"
@@ -32,15 +34,15 @@ static inline int64_t clv_clc_which(const clv_clc_event_t *event, clv_clc_which_
 }
 
 /* Is the enter of member k a logical send, the exit of i a logical receive? */
-int clv_clc_sends(const clv_clc_collective_t *collective, const clv_clc_member_t *members,
-                  uint32_t k);
-int clv_clc_receives(const clv_clc_collective_t *collective, const clv_clc_member_t *members,
-                     uint32_t i);
-int clv_clc_is_prefix(const clv_clc_collective_t *collective);
+bool clv_clc_sends(const clv_clc_collective_t *collective, const clv_clc_member_t *members,
+                   uint32_t k);
+bool clv_clc_receives(const clv_clc_collective_t *collective, const clv_clc_member_t *members,
+                      uint32_t i);
+bool clv_clc_is_prefix(const clv_clc_collective_t *collective);
 
 /* Does the exit of member i wait for the enter of member k, i != k? */
-int clv_clc_depends(const clv_clc_collective_t *collective, const clv_clc_member_t *members,
-                    uint32_t k, uint32_t i);
+bool clv_clc_depends(const clv_clc_collective_t *collective, const clv_clc_member_t *members,
+                     uint32_t k, uint32_t i);
 
 /* Number of logical sends of a collective that somebody waits for. */
 int32_t clv_clc_count_sends(const clv_clc_trace_t *trace, const clv_clc_collective_t *collective);
@@ -66,7 +68,7 @@ typedef struct clv_clc_clock {
     double next_shift; /* largest so far in this batch */
     int64_t floor;     /* no event of this batch lies before it */
     int64_t top;       /* largest corrected stamp so far */
-    int is_started;
+    bool is_started;
 } clv_clc_clock_t;
 
 /* Goes on to the batch at stamp (later than the one before). */
@@ -91,9 +93,9 @@ CLV_MUST_CHECK clv_status_t clv_clc_walk_open(clv_clc_walk_t *walk, const clv_cl
                                               const clv_clc_line_t *line);
 void clv_clc_walk_close(clv_clc_walk_t *walk);
 
-/* Opens the tracks of the next batch, of which there must be none now; 0 when the line has ended.
- */
-int clv_clc_walk_turn(clv_clc_walk_t *walk);
+/* Opens the tracks of the next batch, of which there must be none now; false when the line has
+ * ended. */
+bool clv_clc_walk_turn(clv_clc_walk_t *walk);
 /* The event of an open track is done. The slot then holds that track's next event of the batch, or
  * another open track, or is no more. */
 void clv_clc_walk_pass(clv_clc_walk_t *walk, uint32_t slot);

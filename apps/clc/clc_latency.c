@@ -73,18 +73,18 @@ int64_t clv_clc_least_delay(clv_clc_delay_t *there, int64_t n_there, clv_clc_del
     return isfinite(sum) ? (int64_t) floor(sum / 2) : INT64_MAX;
 }
 
-static int is_around(const clv_clc_delay_t *points, int64_t n, int64_t time_ns)
+static bool is_around(const clv_clc_delay_t *points, int64_t n, int64_t time_ns)
 {
     return n >= CLV_CLC_WINDOW_LEAST && points[0].time_ns <= time_ns &&
            points[n - 1].time_ns >= time_ns;
 }
 
-int clv_clc_corridor(clv_clc_delay_t *there, int64_t n_there, clv_clc_delay_t *back, int64_t n_back,
-                     int64_t time_ns, double *offset_ns, double *half_ns)
+bool clv_clc_corridor(clv_clc_delay_t *there, int64_t n_there, clv_clc_delay_t *back,
+                      int64_t n_back, int64_t time_ns, double *offset_ns, double *half_ns)
 {
     int64_t k = 0, m = 0;
     if (!is_around(there, n_there, time_ns) || !is_around(back, n_back, time_ns)) {
-        return 0;
+        return false;
     }
     n_there = lower_hull(there, n_there);
     n_back = lower_hull(back, n_back);
@@ -92,7 +92,7 @@ int clv_clc_corridor(clv_clc_delay_t *there, int64_t n_there, clv_clc_delay_t *b
     const double below = height(back, n_back, time_ns, &m);
     *offset_ns = (above - below) / 2;
     *half_ns = (above + below) / 2;
-    return 1;
+    return true;
 }
 
 static int64_t n_before(const clv_clc_delay_t *points, int64_t n_points, int64_t end_ns)

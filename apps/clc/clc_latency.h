@@ -18,6 +18,7 @@
 #ifndef CLV_CLC_LATENCY_H
 #define CLV_CLC_LATENCY_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 typedef struct clv_clc_delay {
@@ -42,7 +43,7 @@ int64_t clv_clc_least_delay_of_pair(clv_clc_delay_t *there, int64_t n_there, clv
 
 /* The corridor of one window at time_ns: how far the receiver of what went there is ahead, and half
  * the corridor's width. 0: too few messages, or none before or after that time. Lists as above. */
-int clv_clc_corridor(clv_clc_delay_t *there, int64_t n_there, clv_clc_delay_t *back, int64_t n_back,
-                     int64_t time_ns, double *offset_ns, double *half_ns);
+bool clv_clc_corridor(clv_clc_delay_t *there, int64_t n_there, clv_clc_delay_t *back,
+                      int64_t n_back, int64_t time_ns, double *offset_ns, double *half_ns);
 
 #endif

@@ -15,7 +15,7 @@ void clv_clc_clock_turn(clv_clc_clock_t *clock, const clv_clc_config_t *config, 
 {
     if (!clock->is_started) {
         *clock = (clv_clc_clock_t){
-            .stamp = stamp, .floor = INT64_MIN, .top = INT64_MIN, .is_started = 1};
+            .stamp = stamp, .floor = INT64_MIN, .top = INT64_MIN, .is_started = true};
         return;
     }
     const double passed = (double) (stamp - clock->stamp);
@@ -110,10 +110,10 @@ void clv_clc_walk_close(clv_clc_walk_t *walk)
     walk->heap = walk->open = NULL;
 }
 
-int clv_clc_walk_turn(clv_clc_walk_t *walk)
+bool clv_clc_walk_turn(clv_clc_walk_t *walk)
 {
     if (walk->n_heap == 0) {
-        return 0;
+        return false;
     }
     walk->stamp = stamp_of(walk, walk->heap[0]);
     while (walk->n_heap > 0 && stamp_of(walk, walk->heap[0]) == walk->stamp) {
@@ -123,7 +123,7 @@ int clv_clc_walk_turn(clv_clc_walk_t *walk)
             sift_down(walk, 0);
         }
     }
-    return 1;
+    return true;
 }
 
 void clv_clc_walk_pass(clv_clc_walk_t *walk, uint32_t slot)

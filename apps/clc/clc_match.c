@@ -23,9 +23,9 @@ typedef struct table {
 struct clv_clc_match {
     table_t table;
     clv_clc_counts_t *comms;
-    uint32_t **numbers;     /* per process: our number of each of its channels */
-    uint32_t *order;        /* of channels */
-    const uint8_t *is_here; /* processes; NULL: all */
+    uint32_t **numbers;  /* per process: our number of each of its channels */
+    uint32_t *order;     /* of channels */
+    const bool *is_here; /* processes; NULL: all */
     const uint8_t *flavour_of_op;
     uint32_t n_processes, n_comms;
     pthread_mutex_t mutex;
@@ -46,7 +46,7 @@ static uint64_t hash_of(const clv_clc_channel_t *key)
                ((uint64_t) key->source << 32 | key->target));
 }
 
-static int is_same(const clv_clc_channel_t *a, const clv_clc_channel_t *b)
+static bool is_same(const clv_clc_channel_t *a, const clv_clc_channel_t *b)
 {
     return a->comm == b->comm && a->source == b->source && a->target == b->target &&
            a->tag == b->tag;
@@ -182,7 +182,7 @@ static clv_status_t add_message(table_t *own, clv_clc_track_t *tracks, const clv
     if (status != CLV_OK) {
         return status;
     }
-    const int is_send = note->kind == CLV_CLC_NOTE_SEND;
+    const bool is_send = note->kind == CLV_CLC_NOTE_SEND;
     clv_clc_side_t *side = is_send ? &own->channels[number].sent : &own->channels[number].received;
     if (side->n >= CLV_CLC_MAX_MEMBERS) {
         return CLV_LIMIT;
@@ -343,7 +343,7 @@ static const char *fault_of(const clv_clc_channel_t *channel)
     return channel->sent.lengths != channel->received.lengths ? "lengths differ" : NULL;
 }
 
-static int is_received_here(const clv_clc_match_t *match, const clv_clc_channel_t *channel)
+static bool is_received_here(const clv_clc_match_t *match, const clv_clc_channel_t *channel)
 {
     return !match->is_here || match->is_here[channel->target];
 }
@@ -538,7 +538,7 @@ void clv_clc_match_settle_one(const clv_clc_match_t *match, clv_clc_collective_t
     collective->op = (uint8_t) (packed & 31);
     collective->root = (uint32_t) (packed >> 8);
     collective->flavour = k < comm->n_good ? match->flavour_of_op[collective->op] : CLV_CLC_FREE;
-    const int has_root =
+    const bool has_root =
         collective->flavour == CLV_CLC_ONE_TO_N || collective->flavour == CLV_CLC_N_TO_ONE;
     if (has_root && collective->root >= comm->team_size) {
         collective->flavour = CLV_CLC_FREE;

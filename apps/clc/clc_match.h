@@ -26,6 +26,8 @@
 #ifndef CLV_CLC_MATCH_H
 #define CLV_CLC_MATCH_H
 
+#include <stdbool.h>
+
 #include "apps/clc/clc.h"
 
 typedef enum clv_clc_note_kind {
@@ -63,7 +65,7 @@ CLV_MUST_CHECK clv_status_t clv_clc_match_add(clv_clc_match_t *match, uint32_t p
 /* What of a trace is here, where several programs share its processes: which processes, and how
  * many members of each communicator, which then have numbers from 0 among themselves. */
 typedef struct clv_clc_share {
-    const uint8_t *is_here;
+    const bool *is_here;
     const uint32_t *n_here;
 } clv_clc_share_t;
 

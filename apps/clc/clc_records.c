@@ -4,6 +4,7 @@
  */
 #include "apps/clc/clc_records.h"
 
+#include <stdbool.h>
 #include <string.h>
 
 #include "util/util_alloc.h"
@@ -24,7 +25,7 @@ typedef struct fields {
 #define FIELD(name) char name[CLV_CLC_NAME_BYTES];
     TEXT_MAP(FIELD)
 #undef FIELD
-    int has_local;
+    bool has_local;
 } fields_t;
 
 static void skip_blanks(cursor_t *cursor)
@@ -34,27 +35,27 @@ static void skip_blanks(cursor_t *cursor)
     }
 }
 
-static int take(cursor_t *cursor, char wanted)
+static bool take(cursor_t *cursor, char wanted)
 {
     skip_blanks(cursor);
     if (cursor->at < cursor->end && *cursor->at == wanted) {
         cursor->at++;
-        return 1;
+        return true;
     }
-    return 0;
+    return false;
 }
 
 /* A string without its escapes undone: names of hosts and boots have none. Too long ones are cut.
  */
-static int take_string(cursor_t *cursor, char *text)
+static bool take_string(cursor_t *cursor, char *text)
 {
     size_t n = 0;
     if (!take(cursor, '"')) {
-        return 0;
+        return false;
     }
     for (; cursor->at < cursor->end && *cursor->at != '"'; cursor->at++) {
         if (*cursor->at == '\\' && ++cursor->at == cursor->end) {
-            return 0;
+            return false;
         }
         if (n + 1 < CLV_CLC_NAME_BYTES) {
             text[n++] = *cursor->at;
@@ -65,15 +66,15 @@ static int take_string(cursor_t *cursor, char *text)
 }
 
 /* Digits by hand: strtod would look beyond the end of the text. Integers keep all their digits. */
-static int take_number(cursor_t *cursor, int64_t *number)
+static bool take_number(cursor_t *cursor, int64_t *number)
 {
     skip_blanks(cursor);
-    const int is_negative = take(cursor, '-');
+    const bool is_negative = take(cursor, '-');
     int64_t value = 0;
     int n_digits = 0;
     for (; cursor->at < cursor->end && *cursor->at >= '0' && *cursor->at <= '9'; cursor->at++) {
         if (++n_digits > 18) {
-            return 0;
+            return false;
         }
         value = 10 * value + (*cursor->at - '0');
     }
@@ -110,7 +111,7 @@ static char *text_of(fields_t *fields, const char *key)
     return NULL;
 }
 
-static int take_word(cursor_t *cursor)
+static bool take_word(cursor_t *cursor)
 {
     const char *first = cursor->at;
     while (cursor->at < cursor->end && *cursor->at >= 'a' && *cursor->at <= 'z') {
@@ -119,7 +120,7 @@ static int take_word(cursor_t *cursor)
     return cursor->at > first;
 }
 
-static int take_value(cursor_t *cursor, const char *key, fields_t *fields)
+static bool take_value(cursor_t *cursor, const char *key, fields_t *fields)
 {
     char other[CLV_CLC_NAME_BYTES];
     int64_t number;
@@ -132,30 +133,30 @@ static int take_value(cursor_t *cursor, const char *key, fields_t *fields)
         return take_word(cursor);
     }
     if (!take_number(cursor, &number)) {
-        return 0;
+        return false;
     }
     int64_t *own = number_of(fields, key);
     if (own) {
         *own = number;
         fields->has_local |= own == &fields->local_ns;
     }
-    return 1;
+    return true;
 }
 
 /* A flat object, and nothing after it. */
-static int take_object(cursor_t *cursor, fields_t *fields)
+static bool take_object(cursor_t *cursor, fields_t *fields)
 {
     char key[CLV_CLC_NAME_BYTES];
     if (!take(cursor, '{')) {
-        return 0;
+        return false;
     }
     while (!take(cursor, '}')) {
         if (!take_string(cursor, key) || !take(cursor, ':') || !take_value(cursor, key, fields)) {
-            return 0;
+            return false;
         }
         if (!take(cursor, ',')) {
             if (!take(cursor, '}')) {
-                return 0;
+                return false;
             }
             break;
         }
@@ -185,7 +186,7 @@ static clv_status_t grow(void **array, int64_t n, int64_t *n_slots, size_t item_
     return CLV_OK;
 }
 
-static int is_same(const clv_clc_source_t *source, const fields_t *fields)
+static bool is_same(const clv_clc_source_t *source, const fields_t *fields)
 {
     return !strcmp(source->host, fields->host) && !strcmp(source->boot_id, fields->boot_id) &&
            !strcmp(source->time_namespace, fields->time_namespace) &&

@@ -32,7 +32,7 @@ typedef struct edge {
 typedef struct state {
     double offset, tree, bound, weight;
     double sum, sum_of_weights;
-    int is_reached;
+    bool is_reached;
 } state_t;
 
 struct clv_clc_refine {
@@ -166,7 +166,7 @@ static void set_shape(clv_clc_refine_t *refine)
     refine->n_bins = clv_larger(refine->n_bins, LEAST_BINS);
 }
 
-static int get_memory(clv_clc_refine_t *refine)
+static bool get_memory(clv_clc_refine_t *refine)
 {
     const size_t n = refine->n_hosts, n_pairs = refine->most_pairs;
     const size_t n_windows = (size_t) clv_larger(refine->n_windows, 1);
@@ -241,7 +241,7 @@ static void choose_pairs(clv_clc_refine_t *refine)
     for (uint32_t low = 0; low < refine->n_hosts; low++) {
         for (uint32_t high = low + 1; high < refine->n_hosts; high++) {
             const int64_t n = refine->n_seen[pair_index(refine, low, high)];
-            const int is_equal = n == least && n > 0 && n_equal > 0;
+            const bool is_equal = n == least && n > 0 && n_equal > 0;
             if (n > least || is_equal) {
                 n_equal -= is_equal ? 1 : 0;
                 add_pair(refine, low, high);
@@ -333,7 +333,7 @@ static void set_centre(clv_clc_refine_t *refine, int64_t window)
 }
 
 /* Of a window and its neighbours, where these are next to it. */
-static int64_t gather(const clv_clc_refine_t *refine, uint32_t pair, int is_back, int64_t window,
+static int64_t gather(const clv_clc_refine_t *refine, uint32_t pair, bool is_back, int64_t window,
                       clv_clc_delay_t *list)
 {
     int64_t n = 0;
@@ -353,10 +353,10 @@ static void make_edges(clv_clc_refine_t *refine, uint32_t p)
 {
     for (int64_t w = 0; w < refine->n_windows; w++) {
         edge_t *edge = &refine->edges[(size_t) w * refine->n_pairs + p];
-        const int64_t n = gather(refine, p, 0, w, refine->there);
-        const int64_t m = gather(refine, p, 1, w, refine->back);
-        const int is_known = clv_clc_corridor(refine->there, n, refine->back, m, refine->centres[w],
-                                              &edge->offset, &edge->half);
+        const int64_t n = gather(refine, p, false, w, refine->there);
+        const int64_t m = gather(refine, p, true, w, refine->back);
+        const bool is_known = clv_clc_corridor(refine->there, n, refine->back, m,
+                                               refine->centres[w], &edge->offset, &edge->half);
         edge->half = is_known ? fmax(edge->half, 0) : -1;
     }
 }
@@ -407,7 +407,7 @@ static void reach(const clv_clc_refine_t *refine, const edge_t *edges)
 {
     state_t *states = refine->states;
     memset(states, 0, refine->n_hosts * sizeof *states);
-    states[refine->reference].is_reached = 1;
+    states[refine->reference].is_reached = true;
     for (int64_t p = next_pair(refine, edges); p >= 0; p = next_pair(refine, edges)) {
         state_t *low = &states[refine->pairs[p].low], *high = &states[refine->pairs[p].high];
         const state_t *from = low->is_reached ? low : high;
@@ -415,7 +415,7 @@ static void reach(const clv_clc_refine_t *refine, const edge_t *edges)
         to->tree = from->offset + (to == high ? edges[p].offset : -edges[p].offset);
         to->offset = to->tree * edges[p].weight / (edges[p].weight + trust_of(refine));
         to->bound = from->bound + edges[p].half + fabs(from->offset - from->tree);
-        to->is_reached = 1;
+        to->is_reached = true;
     }
 }
 
@@ -459,7 +459,7 @@ static void solve_window(clv_clc_refine_t *refine, int64_t w)
     for (uint32_t h = 0; h < refine->n_hosts; h++) {
         const state_t *state = &refine->states[h];
         const size_t at = (size_t) h * (size_t) refine->n_windows + (size_t) w;
-        const int is_known = state->is_reached && h != refine->reference;
+        const bool is_known = state->is_reached && h != refine->reference;
         refine->offsets[at] = is_known ? state->offset : NAN;
         refine->bounds[at] = state->bound + fabs(state->offset - state->tree);
         refine->weights[at] = state->sum_of_weights;

@@ -19,12 +19,12 @@ void clv_clc_replay_exit(const clv_clc_trace_t *part, uint64_t collective, uint3
     own->flags |= CLV_CLC_KNOWN;
 }
 
-int clv_clc_replay_is_prefix(const clv_clc_collective_t *collective)
+bool clv_clc_replay_is_prefix(const clv_clc_collective_t *collective)
 {
     return clv_clc_is_prefix(collective);
 }
 
-int clv_clc_replay_begin(const clv_clc_trace_t *part, uint64_t g, int32_t n_more)
+bool clv_clc_replay_begin(const clv_clc_trace_t *part, uint64_t g, int32_t n_more)
 {
     clv_clc_collective_t *collective = &part->collectives[g];
     collective->n_missing = n_more + clv_clc_count_sends(part, collective);
@@ -46,7 +46,7 @@ static clv_clc_extreme_t later_of(clv_clc_extreme_t a, clv_clc_extreme_t b)
     return (clv_clc_extreme_t){last.first, clv_larger(last.second, beside), last.host};
 }
 
-int clv_clc_replay_take(const clv_clc_trace_t *part, uint64_t g, const clv_clc_extreme_t *extreme)
+bool clv_clc_replay_take(const clv_clc_trace_t *part, uint64_t g, const clv_clc_extreme_t *extreme)
 {
     clv_clc_collective_t *collective = &part->collectives[g];
     collective->extreme = later_of(collective->extreme, *extreme);
@@ -72,7 +72,7 @@ int64_t clv_clc_replay_known(const clv_clc_trace_t *part, const clv_clc_config_t
     const clv_clc_team_t *team = &part->teams[collective->team];
     int64_t time = CLV_CLC_UNKNOWN;
     for (uint32_t i = 0; i < team->n_members; i++) {
-        const int is_other =
+        const bool is_other =
             clv_clc_is_prefix(collective) ? numbers[i] < member : numbers[i] != member;
         if (is_other && clv_clc_sends(collective, members, i) &&
             members[i].enter != CLV_CLC_UNKNOWN) {

@@ -18,6 +18,8 @@
 #ifndef CLV_CLC_REPLAY_H
 #define CLV_CLC_REPLAY_H
 
+#include <stdbool.h>
+
 #include "apps/clc/clc.h"
 
 typedef enum clv_clc_wait {
@@ -30,15 +32,15 @@ typedef enum clv_clc_wait {
 typedef struct clv_clc_replay {
     void *context;
     /* No stamp is known yet. Whether all are ready; is_ready: whether we are. */
-    int (*begin)(void *context, const clv_clc_config_t *config, int is_ready);
+    bool (*begin)(void *context, const clv_clc_config_t *config, bool is_ready);
     /* A send has its corrected time, or an enter that somebody waits for. */
     void (*tell)(void *context, const clv_clc_event_t *event);
     /* Nothing goes on here. */
-    clv_clc_wait_t (*wait)(void *context, int has_left);
+    clv_clc_wait_t (*wait)(void *context, bool has_left);
     /* All are stuck: which of them has the earliest event, on the track of the smallest number?
-     * event: NULL where none is left. *broken: ours, then the chosen one. 1: it is ours, and what
-     * is known of what it waits for is in its message or member. */
-    int (*choose)(void *context, const clv_clc_event_t *event, clv_clc_broken_t *broken);
+     * event: NULL where none is left. *broken: ours, then the chosen one. true: it is ours, and
+     * what is known of what it waits for is in its message or member. */
+    bool (*choose)(void *context, const clv_clc_event_t *event, clv_clc_broken_t *broken);
 } clv_clc_replay_t;
 
 /* ---- a part ---- */
@@ -50,13 +52,13 @@ void clv_clc_replay_exit(const clv_clc_trace_t *part, uint64_t collective, uint3
 /* Of most collectives it is enough to know the latest enter of all, and that of other hosts than
  * its: parts meet on a tree. Not of prefix operations, nor where members of a host are in several
  * programs; those need a home. */
-int clv_clc_replay_is_prefix(const clv_clc_collective_t *collective);
+bool clv_clc_replay_is_prefix(const clv_clc_collective_t *collective);
 /* So many more parts come from others. Whether all is known: that of our members and theirs. */
-int clv_clc_replay_begin(const clv_clc_trace_t *part, uint64_t collective, int32_t n_more);
+bool clv_clc_replay_begin(const clv_clc_trace_t *part, uint64_t collective, int32_t n_more);
 /* An enter that was told, as a part; and taking one in. */
 clv_clc_extreme_t clv_clc_replay_enter(const clv_clc_trace_t *part, const clv_clc_event_t *event);
-int clv_clc_replay_take(const clv_clc_trace_t *part, uint64_t collective,
-                        const clv_clc_extreme_t *extreme);
+bool clv_clc_replay_take(const clv_clc_trace_t *part, uint64_t collective,
+                         const clv_clc_extreme_t *extreme);
 /* The extreme is that of all: exits here. */
 void clv_clc_replay_settle(const clv_clc_trace_t *part, const clv_clc_config_t *config,
                            uint64_t collective);

@@ -17,7 +17,7 @@
 #include "apps/tools/correct/correct_crew.h"
 #include "util/util_alloc.h"
 
-static int number(const char *text, double *value, const char **rest)
+static bool number(const char *text, double *value, const char **rest)
 {
     char *end;
     errno = 0;
@@ -61,7 +61,7 @@ static const char *take_clock_per(void *fields, const char *text)
 
 static const char *take_alltoallv(void *fields, const char *text)
 {
-    ((correct_options_t *) fields)->has_dense_alltoallv = 1;
+    ((correct_options_t *) fields)->has_dense_alltoallv = true;
     return strcmp(text, "dense") ? "dense" : NULL;
 }
 
@@ -118,7 +118,7 @@ static const clv_program_t program = {
     .usage = "clv-correct IN.otf2 -o DIR [options]\n       clv-correct IN.otf2 --check [options]",
     .options = rows,
     .more = tell_exits,
-    .takes_operands = 1,
+    .takes_operands = true,
 };
 
 /* Before hours of work: whether a file or folder of that name can be made. -1, or the status. */
@@ -268,7 +268,7 @@ static uint8_t flavours[CLV_CLC_MAX_OPS] = {
     CLV_CLC_FREE,     CLV_CLC_FREE, CLV_CLC_FREE, CLV_CLC_FREE,
     CLV_CLC_FREE,     CLV_CLC_FREE, CLV_CLC_FREE, CLV_CLC_FREE};
 
-static int open_all(correct_t *correct)
+static bool open_all(correct_t *correct)
 {
     char folder[4096];
     const char *beside = correct->options.output ? correct->options.output : correct->options.input;
@@ -280,7 +280,7 @@ static int open_all(correct_t *correct)
             correct_store_open(correct->options.memory_mib << 20, dirname(folder)) &&
             read_clocks(correct) && correct_read_definitions(correct)) ||
         !correct_crew_share(correct)) {
-        return 0;
+        return false;
     }
     correct->match =
         clv_clc_match_new(correct->archive.n_processes, correct->archive.n_comms, flavours);
@@ -308,9 +308,9 @@ static void close_all(correct_t *correct)
     correct_store_close();
 }
 
-static int tell(correct_t *correct)
+static bool tell(correct_t *correct)
 {
-    const int is_first = correct_crew_is_first();
+    const bool is_first = correct_crew_is_first();
     if (is_first) {
         correct_warn_of_shift(correct);
     }

@@ -12,6 +12,7 @@
 #ifndef CLV_CORRECT_H
 #define CLV_CORRECT_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 
@@ -42,10 +43,10 @@ typedef struct correct_options {
     double inter_ns, intra_ns; /* below 0: auto */
     double gamma;              /* below 0: the default, twice if needed */
     double slope;
-    int is_line_per_process, is_check, has_dense_alltoallv, is_quiet;
-    int only_ends; /* of the offsets in the archive, the first and last */
-    int no_presync;
-    int has_no_refinement; /* the trace's own messages do not refine clocks */
+    bool is_line_per_process, is_check, has_dense_alltoallv, is_quiet;
+    bool only_ends; /* of the offsets in the archive, the first and last */
+    bool no_presync;
+    bool has_no_refinement; /* the trace's own messages do not refine clocks */
 } correct_options_t;
 
 /* Events that the clock does not look at, for what they say cannot be: XX(NAME, what they are). */
@@ -77,20 +78,20 @@ typedef struct correct_host {
 typedef struct correct_process {
     uint32_t ref, name, tree_node;
     int32_t host;
-    int has_threads; /* not only locations of metrics */
+    bool has_threads; /* not only locations of metrics */
 } correct_process_t;
 
 typedef struct correct_location {
     uint64_t ref, n_defined;
     uint32_t process, name;
     int32_t host;
-    int is_metric;
+    bool is_metric;
     clv_clc_point_t *offsets; /* of the archive, with our sign */
     int64_t n_offsets, n_offset_slots;
     int64_t *truth;    /* of each event, if asked for */
     int64_t n_slots;   /* room for events */
     int64_t n_falling; /* stamps that fell */
-    int is_away;       /* another process has its events */
+    bool is_away;      /* another process has its events */
 } correct_location_t;
 
 typedef struct correct_member {
@@ -104,7 +105,7 @@ typedef struct correct_comm {
     uint32_t *processes, *others; /* of each rank */
     correct_member_t *by_process; /* sorted */
     uint32_t *slots; /* of each member among those of its process here; NULL: all are here */
-    int is_self;
+    bool is_self;
 } correct_comm_t;
 
 /* What the definitions say. */
@@ -138,7 +139,7 @@ typedef enum correct_source {
 typedef struct correct_map {
     clv_clc_map_t map;
     correct_source_t source;
-    int is_by_name;        /* the archive does not say which boot it was */
+    bool is_by_name;       /* the archive does not say which boot it was */
     clv_clc_map_t refined; /* what the messages say is left, in presynchronised time */
     clv_clc_point_t *refined_points;
 } correct_map_t;
@@ -231,7 +232,7 @@ void correct_store_close(void);
 int64_t correct_store_file_bytes(void);
 
 /* ---- correct_definitions.c ---- */
-int correct_read_definitions(correct_t *correct);
+bool correct_read_definitions(correct_t *correct);
 void correct_free_archive(correct_archive_t *archive);
 /* A stamp of the archive in our ticks; CORRECT_LARGEST_STAMP where it is beyond. */
 int64_t correct_ticks(const correct_archive_t *archive, uint64_t raw);
@@ -244,20 +245,20 @@ uint32_t correct_member(const correct_comm_t *comm, uint32_t process);
 uint32_t correct_peer(const correct_comm_t *comm, uint32_t process, uint32_t rank);
 
 /* ---- correct_records.c: reading and writing every kind of record ---- */
-int correct_read_events(correct_t *correct);
-int correct_write(correct_t *correct);
+bool correct_read_events(correct_t *correct);
+bool correct_write(correct_t *correct);
 
 /* ---- correct_clva.c ---- */
 
 /* Whether the bytes are a file of the recorder, of any version. */
-int correct_is_clva(const char *bytes, size_t n_bytes);
+bool correct_is_clva(const char *bytes, size_t n_bytes);
 /* The clock of its host, as text for clv_clc_records_read; *text_p is for free, on failure too (or
  * NULL). CLV_UNSUPPORTED, CLV_PROTOCOL, CLV_NO_MEMORY, with a reason. */
 clv_status_t correct_clva_as_lines(const char *bytes, size_t n_bytes, char **text_p,
                                    size_t *text_bytes_p, const char **reason_p) CLV_MUST_CHECK;
 
 /* ---- correct_clocks.c ---- */
-int correct_presynchronise(correct_t *correct);
+bool correct_presynchronise(correct_t *correct);
 /* Stamps through the map, never falling; corrected holds what they were. */
 void correct_move_track(clv_clc_track_t *track, const clv_clc_map_t *map);
 /* Clocks: hosts, or processes on request; and that of a process. */
@@ -270,7 +271,7 @@ int64_t correct_corrected_at(const correct_t *correct, uint32_t location, uint64
 
 /* ---- correct_refine.c ---- */
 /* After it stamps are refined ones where refinement.n_points is not 0, and messages hold them. */
-int correct_refine(correct_t *correct);
+bool correct_refine(correct_t *correct);
 
 /* ---- correct_latency.c ---- */
 /* Of all messages, and of the collectives of few hosts: what waited for what, by messages' stamps.
@@ -282,11 +283,11 @@ typedef struct correct_delay {
 } correct_delay_t;
 typedef void (*correct_take_t)(void *context, const correct_delay_t *delay);
 void correct_each_delay(const clv_clc_trace_t *trace, correct_take_t take, void *context);
-int correct_choose_latency(correct_t *correct);
+bool correct_choose_latency(correct_t *correct);
 
 /* ---- correct_truth.c ---- */
 /* Leaves messages with the stamps of which. */
-int correct_judge(correct_t *correct, clv_clc_which_t which, correct_truth_t *truth);
+bool correct_judge(correct_t *correct, clv_clc_which_t which, correct_truth_t *truth);
 /* The least delays of messages that were true; -1: there is none. Messages hold the truth then. */
 void correct_find_true_delays(correct_t *correct);
 
@@ -297,7 +298,7 @@ void correct_span(const correct_t *correct, clv_clc_which_t which, int64_t *firs
 void correct_place(const correct_t *correct, clv_clc_which_t which);
 void correct_count(const correct_t *correct, const clv_clc_config_t *config,
                    clv_clc_tally_t *tallies);
-int correct_run(correct_t *correct);
+bool correct_run(correct_t *correct);
 
 /* ---- correct_report.c ---- */
 extern const char *const correct_op_names[CLV_CLC_MAX_OPS];
@@ -306,6 +307,6 @@ void correct_report(const correct_t *correct, FILE *out);
 int correct_report_json(const correct_t *correct);
 
 /* ---- correct_chrome.c ---- */
-int correct_chrome(correct_t *correct);
+bool correct_chrome(correct_t *correct);
 
 #endif

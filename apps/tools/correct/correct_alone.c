@@ -11,12 +11,12 @@
 
 #include "apps/tools/correct/correct_crew.h"
 
-static int is_started_by_mpirun(void)
+static bool is_started_by_mpirun(void)
 {
     return getenv("OMPI_COMM_WORLD_SIZE") != NULL || getenv("PMIX_RANK") != NULL;
 }
 
-static int is_first_of_several(void)
+static bool is_first_of_several(void)
 {
     const char *rank = getenv("OMPI_COMM_WORLD_RANK");
     rank = rank ? rank : getenv("PMIX_RANK");
@@ -71,12 +71,12 @@ void correct_crew_end(correct_t *correct)
     (void) correct;
 }
 
-int correct_crew_is_first(void)
+bool correct_crew_is_first(void)
 {
-    return 1;
+    return true;
 }
 
-int correct_crew_agree(int is_good)
+int correct_crew_agree(bool is_good)
 {
     return is_good;
 }
@@ -94,31 +94,31 @@ void correct_crew_tell(void *bytes, size_t n_bytes)
     (void) n_bytes;
 }
 
-int correct_crew_collect(void **items, size_t *n_items, size_t item_bytes)
+bool correct_crew_collect(void **items, size_t *n_items, size_t item_bytes)
 {
     (void) items;
     (void) n_items;
     (void) item_bytes;
-    return 1;
+    return true;
 }
 
-int correct_crew_share(correct_t *correct)
+bool correct_crew_share(correct_t *correct)
 {
     (void) correct;
-    return 1;
+    return true;
 }
 
-int correct_crew_join(correct_t *correct)
+bool correct_crew_join(correct_t *correct)
 {
     (void) correct;
-    return 1;
+    return true;
 }
 
-int correct_crew_settle(correct_t *correct)
+bool correct_crew_settle(correct_t *correct)
 {
     clv_clc_match_settle(correct->match, &correct->trace);
     correct->whole = &correct->trace;
-    return 1;
+    return true;
 }
 
 void correct_crew_gather(const correct_t *correct)
@@ -132,10 +132,10 @@ void correct_crew_limit(const correct_t *correct, const clv_clc_config_t *config
     (void) config;
 }
 
-int correct_crew_share_offsets(correct_t *correct)
+bool correct_crew_share_offsets(correct_t *correct)
 {
     (void) correct;
-    return 1;
+    return true;
 }
 
 uint64_t correct_crew_key(const correct_t *correct, uint64_t at)

@@ -93,7 +93,7 @@ static int draw_turn(const correct_t *correct, OTF2_Reader *reader,
     }
     drawing_t drawing = {correct, out, i};
     draw_location(reader, callbacks, &drawing);
-    const int has_failed = ferror(out);
+    const bool has_failed = ferror(out);
     return fclose(out) || has_failed
                ? correct_fail(CORRECT_EXIT_MACHINE, "%s: cannot write it", path)
                : 1;
@@ -111,13 +111,13 @@ static void select_here(const correct_archive_t *archive, OTF2_Reader *reader)
     OTF2_Reader_OpenEvtFiles(reader);
 }
 
-static int draw_all(const correct_t *correct)
+static bool draw_all(const correct_t *correct)
 {
     const correct_archive_t *archive = &correct->archive;
     OTF2_Reader *reader = OTF2_Reader_Open(correct->options.input);
     OTF2_EvtReaderCallbacks *callbacks = OTF2_EvtReaderCallbacks_New();
-    int is_good = correct_crew_agree(
-        reader && callbacks ? 1
+    bool is_good = correct_crew_agree(
+        reader && callbacks ? true
                             : correct_fail(CORRECT_EXIT_INPUT, "cannot read the archive again"));
     if (is_good) {
         OTF2_EvtReaderCallbacks_SetEnterCallback(callbacks, draw_enter);
@@ -142,7 +142,7 @@ static int put_text(const char *path, const char *mode, const char *text)
         return correct_fail(CORRECT_EXIT_MACHINE, "%s: %s", path, strerror(errno));
     }
     fputs(text, out);
-    const int has_failed = ferror(out);
+    const bool has_failed = ferror(out);
     return fclose(out) || has_failed
                ? correct_fail(CORRECT_EXIT_MACHINE, "%s: cannot write it", path)
                : 1;
@@ -154,7 +154,7 @@ static int draw_frame(const char *path, const char *mode, const char *text)
     return correct_crew_agree(!correct_crew_is_first() || put_text(path, mode, text));
 }
 
-int correct_chrome(correct_t *correct)
+bool correct_chrome(correct_t *correct)
 {
     const char *path = correct->options.chrome;
     if (correct->options.is_check) {

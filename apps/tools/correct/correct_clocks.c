@@ -41,7 +41,7 @@ const char *correct_source_name(correct_source_t source)
 
 /* ---- recorded clocks ---- */
 
-static int is_other(const char *known, const char *recorded)
+static bool is_other(const char *known, const char *recorded)
 {
     return known[0] && recorded[0] && strcmp(known, recorded) != 0;
 }
@@ -105,7 +105,7 @@ static int records_of_host(correct_t *correct, int32_t h, correct_map_t *map)
 {
     const correct_host_t *host = &correct->archive.hosts[h];
     const char *name = correct_string(&correct->archive, host->name);
-    int has_other = 0;
+    bool has_other = false;
     for (int64_t i = 0; i < correct->records.n_sources; i++) {
         const clv_clc_source_t *source = &correct->records.sources[i];
         const int fit = fits(&correct->archive, host, source);
@@ -123,7 +123,7 @@ static int records_of_host(correct_t *correct, int32_t h, correct_map_t *map)
                         name);
 }
 
-static int use_records(correct_t *correct)
+static bool use_records(correct_t *correct)
 {
     if (correct->archive.timer != 1000000000) {
         return correct_fail(CORRECT_EXIT_INPUT,
@@ -135,10 +135,10 @@ static int use_records(correct_t *correct)
         const int32_t host =
             correct->options.is_line_per_process ? correct->archive.processes[m].host : (int32_t) m;
         if (!records_of_host(correct, host, &correct->maps[m])) {
-            return 0;
+            return false;
         }
     }
-    return 1;
+    return true;
 }
 
 /* ---- clock offsets of the archive ---- */
@@ -197,24 +197,24 @@ static void move_track(void *context, uint32_t i)
                        &correct_map_of(correct, &correct->archive.locations[i])->map);
 }
 
-int correct_presynchronise(correct_t *correct)
+bool correct_presynchronise(correct_t *correct)
 {
     correct->maps = clv_alloc(correct_n_clocks(correct) + (size_t) 1, sizeof *correct->maps);
     if (!correct_crew_has(correct->maps != NULL, "clocks")) {
-        return 0;
+        return false;
     }
     if (correct->options.n_clocks > 0) {
         if (!correct_crew_agree(use_records(correct))) {
-            return 0;
+            return false;
         }
     } else {
         if (!correct_crew_share_offsets(correct)) {
-            return 0;
+            return false;
         }
         use_offsets(correct);
     }
     clv_clc_parallel(correct->options.n_threads, correct->trace.n_tracks, move_track, correct);
-    return 1;
+    return true;
 }
 
 void correct_free_maps(correct_t *correct)

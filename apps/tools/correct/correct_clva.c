@@ -17,7 +17,7 @@
 
 #define NS_PER_S INT64_C(1000000000)
 
-int correct_is_clva(const char *bytes, size_t n_bytes)
+bool correct_is_clva(const char *bytes, size_t n_bytes)
 {
     clv_clva_head_t head;
     size_t n_used;
@@ -37,7 +37,7 @@ static void put_point(FILE *out, const clv_clva_clock_t *clock, int64_t after_ns
 
 typedef struct seen {
     clv_clva_clock_t line; /* the newest */
-    int has_line;
+    bool has_line;
     int64_t last_ns; /* when a call of this node ended */
 } seen_t;
 
@@ -47,7 +47,7 @@ static clv_status_t take_record(FILE *out, const clv_clva_record_t *record, seen
 
     if (record->kind == CLV_CLVA_CLOCK) {
         seen->line = record->clock;
-        seen->has_line = 1;
+        seen->has_line = true;
         put_point(out, &seen->line, 0);
     }
     for (int32_t i = 0; record->kind == CLV_CLVA_CALLS && i < record->n && status == CLV_OK; i++) {

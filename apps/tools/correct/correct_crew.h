@@ -13,6 +13,7 @@
 #define CLV_CORRECT_CREW_H
 
 #include <otf2/otf2.h>
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "apps/tools/correct/correct.h"
@@ -23,13 +24,13 @@ void correct_crew_begin(int *argc, char ***argv);
 int correct_crew_status(int status);
 int correct_crew_exit(int status);
 void correct_crew_end(correct_t *correct);
-int correct_crew_is_first(void);
+bool correct_crew_is_first(void);
 
 /* Whether all are good; if not, the failure of the first that failed becomes that of all. */
-int correct_crew_agree(int is_good);
+int correct_crew_agree(bool is_good);
 
 /* The same of memory for something. */
-static inline int correct_crew_has(int is_there, const char *what)
+static inline bool correct_crew_has(bool is_there, const char *what)
 {
     return correct_crew_agree(is_there ||
                               correct_fail(CORRECT_EXIT_MACHINE, "out of memory for %s", what)) &&
@@ -66,21 +67,21 @@ static inline void correct_crew_greatest(int64_t *values, size_t n)
 void correct_crew_tell(void *bytes, size_t n_bytes);
 /* Items of all, in the order of processes, at the first; none elsewhere. *items is of util_alloc.h
  * and replaced. 0 after correct_fail. */
-int correct_crew_collect(void **items, size_t *n_items, size_t item_bytes);
+bool correct_crew_collect(void **items, size_t *n_items, size_t item_bytes);
 
 /* ---- the steps of clv-correct ---- */
 
 /* After the definitions: who has which location (is_away), and correct->share. */
-int correct_crew_share(correct_t *correct);
+bool correct_crew_share(correct_t *correct);
 /* Between reading and clv_clc_match_join: channels with one end elsewhere. */
-int correct_crew_join(correct_t *correct);
+bool correct_crew_join(correct_t *correct);
 /* After binding: correct->whole, and which collectives hold together. */
-int correct_crew_settle(correct_t *correct);
+bool correct_crew_settle(correct_t *correct);
 /* Stamps that messages and members hold go to where they are whole. */
 void correct_crew_gather(const correct_t *correct);
 /* Between the passes: receives and exits go to those who wait for them. */
 void correct_crew_limit(const correct_t *correct, const clv_clc_config_t *config);
-int correct_crew_share_offsets(correct_t *correct);
+bool correct_crew_share_offsets(correct_t *correct);
 /* A number for a message or collective (at: after all messages) of whole that orders those of all
  * processes as one process would have them. */
 uint64_t correct_crew_key(const correct_t *correct, uint64_t at);

@@ -17,7 +17,7 @@
 typedef struct tree_node {
     uint32_t ref, name, class_name, parent;
     uint32_t boot_id, time_namespace, clock;
-    int is_shared;
+    bool is_shared;
 } tree_node_t;
 
 typedef struct group {
@@ -33,7 +33,7 @@ static struct {
     uint32_t n_nodes, n_groups;
     uint64_t *mpi_locations; /* of COMM_LOCATIONS */
     uint32_t n_mpi_locations;
-    int has_failed;
+    bool has_failed;
 } reading;
 
 /* One more element at the end of an array, zeroed; its room doubles. */
@@ -43,7 +43,7 @@ static void *one_more(void **array, uint32_t *n, size_t item_bytes)
         const size_t wanted = *n == 0 ? 1 : 2 * (size_t) *n;
         void *larger = clv_alloc(wanted, item_bytes);
         if (!larger) {
-            reading.has_failed = 1;
+            reading.has_failed = true;
             return NULL;
         }
         if (*n > 0) {
@@ -147,7 +147,7 @@ void note_definition_SystemTreeNode(void *user, OTF2_SystemTreeNodeRef self, OTF
     tree_node_t *node = archive_of(user) ? ONE_MORE(reading.nodes, reading.n_nodes) : NULL;
     if (node) {
         *node = (tree_node_t){self,           name,           class_name,     parent,
-                              CORRECT_NOBODY, CORRECT_NOBODY, CORRECT_NOBODY, 0};
+                              CORRECT_NOBODY, CORRECT_NOBODY, CORRECT_NOBODY, false};
     }
 }
 
@@ -186,7 +186,7 @@ void note_definition_SystemTreeNodeDomain(void *user, OTF2_SystemTreeNodeRef nod
 {
     tree_node_t *found = archive_of(user) ? node_of(node) : NULL;
     if (found && domain == OTF2_SYSTEM_TREE_DOMAIN_SHARED_MEMORY) {
-        found->is_shared = 1;
+        found->is_shared = true;
     }
 }
 
@@ -200,7 +200,7 @@ void note_definition_LocationGroup(void *user, OTF2_LocationGroupRef self, OTF2_
     (void) type;
     (void) creator;
     if (process) {
-        *process = (correct_process_t){self, name, parent, -1, 0};
+        *process = (correct_process_t){self, name, parent, -1, false};
     }
 }
 
@@ -250,7 +250,7 @@ void note_definition_Group(void *user, OTF2_GroupRef self, OTF2_StringRef name, 
     }
     *group = (group_t){self, flags, type, n_members, clv_alloc(n_members + (size_t) 1, 8)};
     if (!group->members) {
-        reading.has_failed = 1;
+        reading.has_failed = true;
         return;
     }
     if (n_members > 0) {
@@ -351,7 +351,7 @@ uint32_t correct_peer(const correct_comm_t *comm, uint32_t process, uint32_t ran
     if (comm->is_self) {
         return process;
     }
-    const int is_ours =
+    const bool is_ours =
         comm->other == CORRECT_NOBODY || correct_member(comm, process) == CORRECT_NOBODY;
     const uint32_t n = is_ours ? comm->n_members : comm->n_others;
     return rank < n ? (is_ours ? comm->processes : comm->others)[rank] : CORRECT_NOBODY;
@@ -433,9 +433,9 @@ static const group_t *group_of(uint32_t ref)
 /* The processes of a group, by rank. */
 static uint32_t *processes_of(const correct_archive_t *archive, const group_t *group, uint32_t *n)
 {
-    const int is_global = (group->flags & OTF2_GROUP_FLAG_GLOBAL_MEMBERS) != 0;
+    const bool is_global = (group->flags & OTF2_GROUP_FLAG_GLOBAL_MEMBERS) != 0;
     const uint64_t *members = is_global ? reading.mpi_locations : group->members;
-    const int is_index = group->type == OTF2_GROUP_TYPE_COMM_GROUP && !is_global;
+    const bool is_index = group->type == OTF2_GROUP_TYPE_COMM_GROUP && !is_global;
     *n = is_global ? reading.n_mpi_locations : group->n_members;
     uint32_t *processes = clv_alloc(*n + (size_t) 1, sizeof *processes);
     reading.has_failed |= !processes;
@@ -465,7 +465,7 @@ static void resolve_comm(correct_archive_t *archive, correct_comm_t *comm)
     }
     comm->by_process = clv_alloc(comm->n_members + (size_t) 1, sizeof *comm->by_process);
     if (!comm->processes || !comm->by_process) {
-        reading.has_failed = 1;
+        reading.has_failed = true;
         return;
     }
     for (uint32_t i = 0; i < comm->n_members; i++) {
@@ -499,10 +499,10 @@ static int check_archive(const correct_archive_t *archive, const char *truth)
                : correct_fail(CORRECT_EXIT_INPUT, "the trace has no locations");
 }
 
-int correct_finish_definitions(correct_t *correct)
+bool correct_finish_definitions(correct_t *correct)
 {
     correct_archive_t *archive = &correct->archive;
-    int is_good = check_archive(archive, correct->options.truth) && resolve_locations(archive);
+    bool is_good = check_archive(archive, correct->options.truth) && resolve_locations(archive);
     if (archive->n_comms > 1) {
         qsort(archive->comms, archive->n_comms, sizeof *archive->comms, by_comm);
     }

@@ -9,15 +9,15 @@
 #include "util/util_alloc.h"
 
 /* The definition says how many there are; a trace that has more gets more room. */
-static int more_room(correct_reading_t *reading, clv_clc_track_t *track,
-                     correct_location_t *location)
+static bool more_room(correct_reading_t *reading, clv_clc_track_t *track,
+                      correct_location_t *location)
 {
     const int64_t n = 2 * location->n_slots + 64;
     const size_t used = (size_t) reading->n_events;
     clv_clc_event_t *events = correct_store_get((size_t) n, sizeof *events);
     int64_t *truth = location->truth ? correct_store_get((size_t) n, sizeof *truth) : NULL;
     if (!events || (location->truth && !truth)) {
-        return 0;
+        return false;
     }
     if (used > 0) {
         memcpy(events, track->events, used * sizeof *events);
@@ -28,7 +28,7 @@ static int more_room(correct_reading_t *reading, clv_clc_track_t *track,
     }
     track->events = events;
     location->n_slots = n;
-    return 1;
+    return true;
 }
 
 static int64_t truth_of(const correct_reading_t *reading, OTF2_AttributeList *attributes)
@@ -41,7 +41,7 @@ static int64_t truth_of(const correct_reading_t *reading, OTF2_AttributeList *at
     return value;
 }
 
-int correct_take_event(void *user, OTF2_TimeStamp time, OTF2_AttributeList *attributes)
+bool correct_take_event(void *user, OTF2_TimeStamp time, OTF2_AttributeList *attributes)
 {
     correct_reading_t *reading = user;
     correct_location_t *location = &reading->correct->archive.locations[reading->location];
@@ -52,7 +52,7 @@ int correct_take_event(void *user, OTF2_TimeStamp time, OTF2_AttributeList *attr
                             (unsigned long long) location->ref, (unsigned long long) time);
     }
     if (reading->n_events == location->n_slots && !more_room(reading, track, location)) {
-        return 0;
+        return false;
     }
     const int64_t j = reading->n_events++;
     clv_clc_event_t *event = &track->events[j];
@@ -64,7 +64,7 @@ int correct_take_event(void *user, OTF2_TimeStamp time, OTF2_AttributeList *attr
     if (location->truth) {
         location->truth[j] = truth_of(reading, attributes);
     }
-    return 1;
+    return true;
 }
 
 /* ---- notes ---- */
@@ -124,7 +124,7 @@ static clv_clc_note_t *note_message(correct_reading_t *reading, clv_clc_note_kin
     uint32_t index;
     const correct_comm_t *comm = find_comm(reading, ref, &index);
     const uint32_t peer = comm ? correct_peer(comm, reading->process, rank) : CORRECT_NOBODY;
-    const int is_send = kind == CLV_CLC_NOTE_SEND;
+    const bool is_send = kind == CLV_CLC_NOTE_SEND;
     clv_clc_note_t *note = peer != CORRECT_NOBODY ? new_note(reading) : NULL;
     if (comm && peer == CORRECT_NOBODY) {
         leave_out(reading, is_send ? CORRECT_LEFT_NO_RECEIVER : CORRECT_LEFT_NO_SENDER);
@@ -179,27 +179,27 @@ static void open_request(correct_reading_t *reading, uint64_t id)
     correct_request_t *slot = slot_of(reading, id);
     reading->n_requests += !slot->is_used;
     const int64_t event = here(reading);
-    *slot = (correct_request_t){id, event, stamp_at(reading, event), reading->location, 1};
+    *slot = (correct_request_t){id, event, stamp_at(reading, event), reading->location, true};
 }
 
 /* Takes an open request out; those that were pushed aside by it move up. */
-static int close_request(correct_reading_t *reading, uint64_t id, correct_request_t *request)
+static bool close_request(correct_reading_t *reading, uint64_t id, correct_request_t *request)
 {
     correct_request_t *slot = reading->n_request_slots > 0 ? slot_of(reading, id) : NULL;
     if (!slot || !slot->is_used) {
-        return 0;
+        return false;
     }
     *request = *slot;
-    slot->is_used = 0;
+    slot->is_used = false;
     reading->n_requests--;
     const uint32_t mask = reading->n_request_slots - 1;
     for (uint32_t at = (uint32_t) (slot - reading->requests + 1) & mask;
          reading->requests[at].is_used; at = (at + 1) & mask) {
         const correct_request_t moved = reading->requests[at];
-        reading->requests[at].is_used = 0;
+        reading->requests[at].is_used = false;
         *slot_of(reading, moved.id) = moved;
     }
-    return 1;
+    return true;
 }
 
 /* ---- one kind each ---- */
@@ -242,7 +242,7 @@ void note_MpiIrecv(void *user, uint32_t sender, OTF2_CommRef comm, uint32_t tag,
                    uint64_t request)
 {
     correct_request_t posted;
-    const int is_known = close_request(user, request, &posted);
+    const bool is_known = close_request(user, request, &posted);
     if (!is_known) {
         __atomic_add_fetch(&((correct_reading_t *) user)->correct->n_lost_requests, 1,
                            __ATOMIC_RELAXED);
@@ -269,7 +269,7 @@ static uint8_t flags_of(OTF2_CollectiveOp op, uint64_t sent, uint64_t received)
     return (uint8_t) ((sent > 0 ? CLV_CLC_SENDS : 0) | (received > 0 ? CLV_CLC_RECEIVES : 0));
 }
 
-static int has_root(OTF2_CollectiveOp op)
+static bool has_root(OTF2_CollectiveOp op)
 {
     return (op >= OTF2_COLLECTIVE_OP_BCAST && op <= OTF2_COLLECTIVE_OP_SCATTERV) ||
            op == OTF2_COLLECTIVE_OP_REDUCE;
@@ -355,7 +355,7 @@ void note_NonBlockingCollectiveComplete(void *user, OTF2_CollectiveOp op, OTF2_C
 {
     correct_reading_t *reading = user;
     correct_request_t started;
-    const int is_known = close_request(reading, request, &started);
+    const bool is_known = close_request(reading, request, &started);
     if (is_known && started.track != reading->location) {
         leave_out(reading, CORRECT_LEFT_OTHER_THREAD);
         return;

@@ -181,18 +181,18 @@ static void cut(samples_t *samples)
 }
 
 /* The first process has those of all then. */
-static int collect_all(samples_t *samples)
+static bool collect_all(samples_t *samples)
 {
     void *list = samples->list;
     cut(samples);
     size_t n = (size_t) samples->n;
-    const int is_good = correct_crew_collect(&list, &n, sizeof *samples->list);
+    const bool is_good = correct_crew_collect(&list, &n, sizeof *samples->list);
     samples->list = list;
     samples->n = (int64_t) n;
     return is_good;
 }
 
-static int collect(const correct_t *correct, samples_t *samples)
+static bool collect(const correct_t *correct, samples_t *samples)
 {
     const clv_clc_trace_t *trace = correct->whole;
     int64_t n = 0;
@@ -205,7 +205,7 @@ static int collect(const correct_t *correct, samples_t *samples)
     samples->every = n / (MOST_SAMPLES / 4) + 1;
     samples->list = clv_alloc_unset(MOST_SAMPLES, sizeof *samples->list);
     if (!correct_crew_has(samples->list != NULL, "delays")) {
-        return 0;
+        return false;
     }
     correct_each_delay(trace, add, samples);
     correct_crew_least(&samples->intra, 1);
@@ -228,7 +228,7 @@ static int64_t at_least_0(int64_t delay)
 }
 
 /* Messages and members hold presynchronised stamps. */
-int correct_choose_latency(correct_t *correct)
+bool correct_choose_latency(correct_t *correct)
 {
     correct_latency_t *latency = &correct->latency;
     const correct_options_t *options = &correct->options;
@@ -240,18 +240,18 @@ int correct_choose_latency(correct_t *correct)
                                        -1,
                                        "given",
                                        0};
-        return 1;
+        return true;
     }
     if (latency->known_inter >= 0) {
         latency->inter = latency->known_inter;
         latency->intra = latency->known_intra;
         latency->source = "the archive, which was corrected with them";
-        return 1;
+        return true;
     }
     samples_t samples = {.intra = INT64_MAX};
     if (!collect(correct, &samples)) {
         clv_free(samples.list);
-        return 0;
+        return false;
     }
     const int64_t trip = recorded_trip(correct);
     latency->intra = at_least_0(samples.intra);
@@ -266,5 +266,5 @@ int correct_choose_latency(correct_t *correct)
             least == INT64_MAX || least < 0 ? "the trace, which does not tell it: 0" : "the trace";
     }
     clv_free(samples.list);
-    return 1;
+    return true;
 }

@@ -6,6 +6,7 @@
 #define CLV_CORRECT_NOTES_H
 
 #include <otf2/otf2.h>
+#include <stdbool.h>
 
 #include "apps/tools/correct/correct.h"
 
@@ -47,14 +48,14 @@ void note_definition_InterComm(void *user, OTF2_CommRef self, OTF2_StringRef nam
                                OTF2_GroupRef group, OTF2_GroupRef other, OTF2_CommRef common,
                                OTF2_CommFlag flags);
 /* After the last one: references become indices. */
-int correct_finish_definitions(correct_t *correct);
+bool correct_finish_definitions(correct_t *correct);
 
 /* A posted receive or started collective, by the number of its request. */
 typedef struct correct_request {
     uint64_t id;
     int64_t event, order_ns;
     uint32_t track;
-    int is_used;
+    bool is_used;
 } correct_request_t;
 
 /* All locations of one process, one after the other. */
@@ -69,8 +70,8 @@ typedef struct correct_reading {
     int64_t begin;                        /* of the collective this location is in; -1: none */
 } correct_reading_t;
 
-/* The next event of the location; 0 if it cannot be taken. */
-int correct_take_event(void *user, OTF2_TimeStamp time, OTF2_AttributeList *attributes);
+/* The next event of the location; false if it cannot be taken. */
+bool correct_take_event(void *user, OTF2_TimeStamp time, OTF2_AttributeList *attributes);
 
 void note_Enter(void *user, OTF2_RegionRef region);
 void note_Leave(void *user, OTF2_RegionRef region);

@@ -141,7 +141,7 @@ static OTF2_CallbackCode unknown_definition(void *user)
 
 /* ---- opening ---- */
 
-static int refuse(const char *what)
+static bool refuse(const char *what)
 {
     return correct_fail(CORRECT_EXIT_INPUT, "%s: %s", what, correct_otf2_words());
 }
@@ -158,7 +158,7 @@ static OTF2_Reader *open_reader(const correct_t *correct)
 }
 
 /* OTF2 would wait for whoever writes to a FIFO. */
-static int is_file(const char *path)
+static bool is_file(const char *path)
 {
     struct stat status;
     return stat(path, &status) == 0 && S_ISREG(status.st_mode) && access(path, R_OK) == 0;
@@ -226,7 +226,7 @@ static int refuse_parts(OTF2_Reader *reader)
                                             "wrong: remove them first");
 }
 
-static int read_global(OTF2_Reader *reader, OTF2_GlobalDefReaderCallbacks *callbacks, void *user)
+static bool read_global(OTF2_Reader *reader, OTF2_GlobalDefReaderCallbacks *callbacks, void *user)
 {
     uint64_t n_read = 0;
     OTF2_GlobalDefReader *definitions = OTF2_Reader_GetGlobalDefReader(reader);
@@ -236,7 +236,7 @@ static int read_global(OTF2_Reader *reader, OTF2_GlobalDefReaderCallbacks *callb
     OTF2_GlobalDefReaderCallbacks_SetUnknownCallback(callbacks, unknown_definition);
     OTF2_Reader_RegisterGlobalDefCallbacks(reader, definitions, callbacks, user);
     const OTF2_ErrorCode code = OTF2_Reader_ReadAllGlobalDefinitions(reader, definitions, &n_read);
-    return code == OTF2_SUCCESS && !correct_failed() ? 1 : refuse("cannot read the definitions");
+    return code == OTF2_SUCCESS && !correct_failed() ? true : refuse("cannot read the definitions");
 }
 
 static void take_latency(void *user, const char *name, const char *value)
@@ -260,30 +260,30 @@ static void write_latency(const correct_t *correct, OTF2_Archive *archive)
 }
 
 /* Where they are missing, OTF2 says so. */
-static int has_definitions(const correct_archive_t *archive)
+static bool has_definitions(const correct_archive_t *archive)
 {
     char path[4608];
     snprintf(path, sizeof path, "%s/%s.def", archive->folder, archive->name);
     return access(path, F_OK) || is_file(path)
-               ? 1
+               ? true
                : correct_fail(CORRECT_EXIT_INPUT,
                               "%s: the definitions of the archive cannot be read", path);
 }
 
-int correct_read_definitions(correct_t *correct)
+bool correct_read_definitions(correct_t *correct)
 {
     OTF2_Reader *reader =
         split_path(correct) && has_definitions(&correct->archive) ? open_reader(correct) : NULL;
     if (!reader) {
-        return 0;
+        return false;
     }
     OTF2_GlobalDefReaderCallbacks *callbacks = OTF2_GlobalDefReaderCallbacks_New();
     correct_defining_t defining = {correct, NULL, NULL};
     register_definitions(callbacks);
     correct->archive.truth_attribute = CORRECT_NOBODY;
     OTF2_Reader_GetNumberOfGlobalDefinitions(reader, &correct->archive.n_definitions);
-    const int is_good = refuse_parts(reader) && read_global(reader, callbacks, &defining) &&
-                        correct_finish_definitions(correct);
+    const bool is_good = refuse_parts(reader) && read_global(reader, callbacks, &defining) &&
+                         correct_finish_definitions(correct);
     each_property(reader, take_latency, correct);
     OTF2_GlobalDefReaderCallbacks_Delete(callbacks);
     OTF2_Reader_Close(reader);
@@ -292,8 +292,8 @@ int correct_read_definitions(correct_t *correct)
 
 /* ---- files of a location ---- */
 
-static int has_file(const correct_archive_t *archive, const correct_location_t *location,
-                    const char *ending)
+static bool has_file(const correct_archive_t *archive, const correct_location_t *location,
+                     const char *ending)
 {
     char path[4608];
     snprintf(path, sizeof path, "%s/%s/%llu.%s", archive->folder, archive->name,
@@ -332,24 +332,24 @@ typedef struct event_reader {
     OTF2_EvtReaderCallbacks *events;
 } event_reader_t;
 
-static int open_events(const correct_t *correct, event_reader_t *events,
-                       void (*register_kinds)(OTF2_EvtReaderCallbacks *callbacks))
+static bool open_events(const correct_t *correct, event_reader_t *events,
+                        void (*register_kinds)(OTF2_EvtReaderCallbacks *callbacks))
 {
     *events = (event_reader_t){.reader = open_reader(correct)};
     if (!events->reader) {
-        return 0;
+        return false;
     }
     events->local = OTF2_DefReaderCallbacks_New();
     events->events = OTF2_EvtReaderCallbacks_New();
     OTF2_GlobalDefReaderCallbacks *none = OTF2_GlobalDefReaderCallbacks_New();
-    const int is_good = none && read_global(events->reader, none, NULL);
+    const bool is_good = none && read_global(events->reader, none, NULL);
     OTF2_GlobalDefReaderCallbacks_Delete(none);
     register_locals(events->local);
     OTF2_DefReaderCallbacks_SetUnknownCallback(events->local, unknown_definition);
     register_kinds(events->events);
     OTF2_EvtReaderCallbacks_SetUnknownCallback(events->events, unknown_event);
     if (!is_good || !check_files(correct, events->reader)) {
-        return 0;
+        return false;
     }
     for (uint32_t i = 0; i < correct->archive.n_locations; i++) {
         if (!correct->archive.locations[i].is_away) {
@@ -360,7 +360,7 @@ static int open_events(const correct_t *correct, event_reader_t *events,
         OTF2_Reader_OpenEvtFiles(events->reader) != OTF2_SUCCESS) {
         return refuse("cannot open the files of locations");
     }
-    return 1;
+    return true;
 }
 
 static void close_events(event_reader_t *events)
@@ -393,12 +393,12 @@ static int read_local(const correct_archive_t *archive, event_reader_t *events,
 }
 
 /* All events of a location to the callbacks; there must be as many as the definition says. */
-static int read_location(event_reader_t *events, const correct_location_t *location, void *user)
+static bool read_location(event_reader_t *events, const correct_location_t *location, void *user)
 {
     const unsigned long long ref = location->ref;
     uint64_t n_read = 0;
     if (location->n_defined == 0) {
-        return 1;
+        return true;
     }
     OTF2_EvtReader *reader = OTF2_Reader_GetEvtReader(events->reader, location->ref);
     if (!reader) {
@@ -410,7 +410,7 @@ static int read_location(event_reader_t *events, const correct_location_t *locat
     const OTF2_ErrorCode code = OTF2_Reader_ReadAllLocalEvents(events->reader, reader, &n_read);
     OTF2_Reader_CloseEvtReader(events->reader, reader);
     if (correct_failed()) {
-        return 0;
+        return false;
     }
     if (code != OTF2_SUCCESS) {
         return correct_fail(CORRECT_EXIT_INPUT,
@@ -419,7 +419,7 @@ static int read_location(event_reader_t *events, const correct_location_t *locat
                             (unsigned long long) location->n_defined, correct_otf2_words());
     }
     return n_read >= location->n_defined
-               ? 1
+               ? true
                : correct_fail(CORRECT_EXIT_INPUT,
                               "location %llu: its .evt file ends after %llu of %llu events", ref,
                               (unsigned long long) n_read,
@@ -434,7 +434,7 @@ typedef struct job {
     uint32_t next;         /* process */
 } job_t;
 
-static int read_locations(correct_reading_t *reading, event_reader_t *events)
+static bool read_locations(correct_reading_t *reading, event_reader_t *events)
 {
     correct_archive_t *archive = &reading->correct->archive;
     for (uint32_t i = 0; i < archive->n_locations; i++) {
@@ -445,12 +445,12 @@ static int read_locations(correct_reading_t *reading, event_reader_t *events)
             reading->n_events = 0;
             if (!read_local(archive, events, location, NULL) ||
                 !read_location(events, location, reading)) {
-                return 0;
+                return false;
             }
             reading->correct->trace.tracks[i].n_events = reading->n_events;
         }
     }
-    return 1;
+    return true;
 }
 
 /* Notes are of one process; their memory is used again for the next. */
@@ -458,7 +458,7 @@ static int read_process(correct_reading_t *reading, event_reader_t *events, uint
 {
     reading->process = process;
     reading->n_notes = 0;
-    const int is_good = read_locations(reading, events);
+    const bool is_good = read_locations(reading, events);
     clv_free(reading->requests);
     reading->requests = NULL;
     reading->n_requests = reading->n_request_slots = 0;
@@ -476,7 +476,7 @@ static void read_worker(void *context, uint32_t i)
     correct_reading_t reading = {.correct = job->correct};
     event_reader_t events;
     (void) i;
-    int is_good = open_events(job->correct, &events, register_readers);
+    bool is_good = open_events(job->correct, &events, register_readers);
     while (is_good) {
         const uint32_t process = __atomic_fetch_add(&job->next, 1, __ATOMIC_RELAXED);
         is_good =
@@ -486,7 +486,7 @@ static void read_worker(void *context, uint32_t i)
     close_events(&events);
 }
 
-static int get_tracks(correct_t *correct)
+static bool get_tracks(correct_t *correct)
 {
     correct_archive_t *archive = &correct->archive;
     correct->trace.n_tracks = archive->n_locations;
@@ -506,17 +506,17 @@ static int get_tracks(correct_t *correct)
             location->truth = correct_store_get(n, sizeof *location->truth);
         }
         if (!correct->trace.tracks[i].events) {
-            return 0;
+            return false;
         }
     }
-    return 1;
+    return true;
 }
 
-int correct_read_events(correct_t *correct)
+bool correct_read_events(correct_t *correct)
 {
     job_t job = {.correct = correct};
     if (!get_tracks(correct)) {
-        return 0;
+        return false;
     }
     clv_clc_parallel(correct->options.n_threads, (uint32_t) correct->options.n_threads, read_worker,
                      &job);
@@ -581,7 +581,7 @@ static void describe_archive(const correct_t *correct, OTF2_Reader *reader, OTF2
     write_latency(correct, archive);
 }
 
-static int write_location(const job_t *job, event_reader_t *events, uint32_t i)
+static bool write_location(const job_t *job, event_reader_t *events, uint32_t i)
 {
     const correct_location_t *location = &job->correct->archive.locations[i];
     copying_t copying = {job->correct, OTF2_Archive_GetEvtWriter(job->archive, location->ref), i,
@@ -599,7 +599,7 @@ static void write_worker(void *context, uint32_t i)
     job_t *job = context;
     event_reader_t events;
     (void) i;
-    int is_good = open_events(job->correct, &events, register_copiers);
+    bool is_good = open_events(job->correct, &events, register_copiers);
     while (is_good) {
         const uint32_t location = __atomic_fetch_add(&job->next, 1, __ATOMIC_RELAXED);
         if (location >= job->correct->archive.n_locations) {
@@ -618,10 +618,10 @@ static void write_worker(void *context, uint32_t i)
     close_events(&events);
 }
 
-static int write_locals(const job_t *job)
+static bool write_locals(const job_t *job)
 {
     event_reader_t events;
-    int is_good = open_events(job->correct, &events, register_copiers);
+    bool is_good = open_events(job->correct, &events, register_copiers);
     is_good &= written(OTF2_Archive_OpenDefFiles(job->archive));
     for (uint32_t i = 0; i < job->correct->archive.n_locations && is_good; i++) {
         correct_location_t *location = &job->correct->archive.locations[i];
@@ -636,14 +636,14 @@ static int write_locals(const job_t *job)
     return written(OTF2_Archive_CloseDefFiles(job->archive)) && is_good;
 }
 
-static int write_definitions(const job_t *job, OTF2_Reader *reader)
+static bool write_definitions(const job_t *job, OTF2_Reader *reader)
 {
     correct_defining_t defining = {job->correct, OTF2_Archive_GetGlobalDefWriter(job->archive),
                                    NULL};
     OTF2_GlobalDefReaderCallbacks *callbacks = OTF2_GlobalDefReaderCallbacks_New();
     register_definitions(callbacks);
-    const int is_good = defining.writer && read_global(reader, callbacks, &defining) &&
-                        written(OTF2_Archive_CloseGlobalDefWriter(job->archive, defining.writer));
+    const bool is_good = defining.writer && read_global(reader, callbacks, &defining) &&
+                         written(OTF2_Archive_CloseGlobalDefWriter(job->archive, defining.writer));
     OTF2_GlobalDefReaderCallbacks_Delete(callbacks);
     return is_good;
 }
@@ -738,13 +738,13 @@ static OTF2_CallbackCode copy_marker(void *user, OTF2_TimeStamp time, OTF2_TimeS
                                                         marker, scope, ref, text));
 }
 
-static int read_markers(OTF2_Reader *reader, OTF2_MarkerReaderCallback_DefMarker kind,
-                        OTF2_MarkerReaderCallback_Marker marker, void *user)
+static bool read_markers(OTF2_Reader *reader, OTF2_MarkerReaderCallback_DefMarker kind,
+                         OTF2_MarkerReaderCallback_Marker marker, void *user)
 {
     uint64_t n_read = 0;
     OTF2_MarkerReader *markers = OTF2_Reader_GetMarkerReader(reader);
     if (!markers) {
-        return 0;
+        return false;
     }
     OTF2_MarkerReaderCallbacks *callbacks = OTF2_MarkerReaderCallbacks_New();
     OTF2_MarkerReaderCallbacks_SetDefMarkerCallback(callbacks, kind);
@@ -766,10 +766,10 @@ static int pass_markers(OTF2_Reader *reader, OTF2_MarkerReaderCallback_Marker ma
                               correct_otf2_words());
 }
 
-static int copy_markers(const job_t *job, marking_t *marking)
+static bool copy_markers(const job_t *job, marking_t *marking)
 {
     OTF2_Reader *times = open_reader(job->correct), *copies = open_reader(job->correct);
-    int is_good = correct_crew_agree(pass_markers(times, time_marker, marking));
+    bool is_good = correct_crew_agree(pass_markers(times, time_marker, marking));
     if (is_good && marking->n > 0) {
         correct_crew_sum(marking->times, 2 * marking->n);
     }
@@ -788,7 +788,7 @@ static int copy_markers(const job_t *job, marking_t *marking)
 }
 
 /* The file of markers exists only if there are any. */
-static int write_markers(const job_t *job)
+static bool write_markers(const job_t *job)
 {
     char path[4608];
     const correct_archive_t *archive = &job->correct->archive;
@@ -796,12 +796,12 @@ static int write_markers(const job_t *job)
     int64_t has_any = access(path, F_OK) == 0;
     correct_crew_greatest(&has_any, 1);
     if (!has_any) {
-        return 1;
+        return true;
     }
     marking_t marking = {.correct = job->correct};
-    const int can_read =
-        is_file(path) ? 1 : correct_fail(CORRECT_EXIT_INPUT, "%s cannot be read", path);
-    const int is_good = correct_crew_agree(can_read) && copy_markers(job, &marking);
+    const bool can_read =
+        is_file(path) ? true : correct_fail(CORRECT_EXIT_INPUT, "%s cannot be read", path);
+    const bool is_good = correct_crew_agree(can_read) && copy_markers(job, &marking);
     clv_free(marking.times);
     return is_good;
 }
@@ -823,7 +823,7 @@ static int write_events(job_t *job)
     }
     clv_clc_parallel(job->correct->options.n_threads, (uint32_t) job->correct->options.n_threads,
                      write_worker, job);
-    const int is_closed = written(OTF2_Archive_CloseEvtFiles(job->archive));
+    const bool is_closed = written(OTF2_Archive_CloseEvtFiles(job->archive));
     return correct_crew_agree(is_closed && !correct_failed());
 }
 
@@ -834,7 +834,7 @@ static int write_all(correct_t *correct, OTF2_Reader *reader, const char *folder
     if (!correct_crew_agree(job.archive != NULL)) {
         return 0;
     }
-    int is_good = written(correct_crew_write(job.archive));
+    bool is_good = written(correct_crew_write(job.archive));
     if (is_good && correct_crew_is_first()) {
         describe_archive(correct, reader, job.archive);
     }
@@ -872,18 +872,18 @@ static int make_folder(const char *output, char *folder, size_t n_bytes)
 }
 
 /* Beside its final place, which it takes when it is whole. */
-int correct_write(correct_t *correct)
+bool correct_write(correct_t *correct)
 {
     char folder[4096];
     const char *output = correct->options.output;
-    const int is_first = correct_crew_is_first();
+    const bool is_first = correct_crew_is_first();
     if (!correct_crew_agree(!is_first || make_folder(output, folder, sizeof folder))) {
-        return 0;
+        return false;
     }
     correct_crew_tell(folder, sizeof folder);
     find_span(correct);
     OTF2_Reader *reader = open_reader(correct);
-    int is_good = correct_crew_agree(reader != NULL) && write_all(correct, reader, folder);
+    bool is_good = correct_crew_agree(reader != NULL) && write_all(correct, reader, folder);
     if (reader) {
         OTF2_Reader_Close(reader);
     }

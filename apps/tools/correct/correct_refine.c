@@ -20,7 +20,7 @@
 #define NEAR_STEPS 20
 
 /* *trust: how far the stamps are off, as far as messages show. */
-static int is_wanted(const correct_t *correct, int64_t *trust)
+static bool is_wanted(const correct_t *correct, int64_t *trust)
 {
     const clv_clc_config_t config = {.n_threads = correct->options.n_threads};
     const uint32_t n_hosts = correct->archive.n_hosts;
@@ -28,7 +28,7 @@ static int is_wanted(const correct_t *correct, int64_t *trust)
     if (correct->options.is_check || correct->options.has_no_refinement ||
         correct->options.is_line_per_process || n_hosts < 2 ||
         n_hosts > CLV_CLC_REFINE_MOST_HOSTS) {
-        return 0;
+        return false;
     }
     correct_count(correct, &config, tallies);
     const clv_clc_tally_t sum = clv_clc_sum(tallies);
@@ -46,42 +46,42 @@ static void take(void *refine, const correct_delay_t *d)
     clv_clc_refine_take(refine, d->from, d->to, d->sent, d->received);
 }
 
-static int solve(const correct_t *correct, int64_t first, int64_t last, int64_t trust,
-                 clv_clc_refine_t **refine_p)
+static bool solve(const correct_t *correct, int64_t first, int64_t last, int64_t trust,
+                  clv_clc_refine_t **refine_p)
 {
-    const int is_new =
+    const bool is_new =
         clv_clc_refine_new(correct->archive.n_hosts, first, last, MOST_CELLS, refine_p) == CLV_OK;
     if (!correct_crew_has(is_new, "clocks")) {
-        return 0;
+        return false;
     }
     correct_each_delay(correct->whole, see, *refine_p);
     clv_clc_refine_parts_t parts = clv_clc_refine_parts(*refine_p);
     correct_crew_greatest(parts.has, parts.n_steps);
     correct_crew_sum(parts.n_seen, parts.n_pairs);
     if (!correct_crew_has(clv_clc_refine_begin(*refine_p) == CLV_OK, "clocks")) {
-        return 0;
+        return false;
     }
     correct_each_delay(correct->whole, take, *refine_p);
     parts = clv_clc_refine_parts(*refine_p);
     correct_crew_reduce(parts.cells, parts.n_cells, CORRECT_LEAST_DELAY);
     correct_crew_sum(parts.n_taken, parts.n_hosts);
     clv_clc_refine_solve(*refine_p, trust);
-    return 1;
+    return true;
 }
 
 /* ---- one host ---- */
 
 /* Between two bursts of messages the way is straight; a point that was measured there, wrong as it
  * may be, would bend it. In a pause it is the best there is. */
-static int is_near(const clv_clc_point_t *points, int64_t n, int64_t time, int64_t reach)
+static bool is_near(const clv_clc_point_t *points, int64_t n, int64_t time, int64_t reach)
 {
     for (int64_t i = 0; i < n; i++) {
         const int64_t apart = points[i].local_ns - time;
         if (apart < reach && apart > -reach) {
-            return 1;
+            return true;
         }
     }
-    return 0;
+    return false;
 }
 
 /* The points of a host, those that were measured where there are none, and level ends. */
@@ -139,15 +139,15 @@ static void move_track(void *context, uint32_t i)
     correct_move_track(&correct->trace.tracks[i], map);
 }
 
-int correct_refine(correct_t *correct)
+bool correct_refine(correct_t *correct)
 {
     clv_clc_refine_t *refine = NULL;
     int64_t trust = 0, first, last;
     if (!is_wanted(correct, &trust)) {
-        return 1;
+        return true;
     }
     correct_span(correct, CLV_CLC_STAMP, &first, &last);
-    int is_good = solve(correct, first, last, trust, &refine);
+    bool is_good = solve(correct, first, last, trust, &refine);
     for (uint32_t h = 0; h < correct->archive.n_hosts && is_good; h++) {
         is_good = refine_host(correct, refine, h, first);
     }

@@ -166,7 +166,7 @@ static void json_left_out(const correct_archive_t *archive, FILE *out,
                           const clv_clc_left_out_t *left)
 {
     clv_json_t json = clv_json_begin(out, PROGRAM, "left_out");
-    const int is_channel = left->source != CLV_CLC_ALL;
+    const bool is_channel = left->source != CLV_CLC_ALL;
     clv_json_text(&json, "what", is_channel ? "channel" : "collectives");
     clv_json_whole(&json, "communicator", archive->comms[left->comm].ref);
     if (is_channel) {
@@ -301,22 +301,22 @@ static uint32_t n_processes(const correct_archive_t *archive)
     return n;
 }
 
-static int shares_hosts(const correct_archive_t *archive)
+static bool shares_hosts(const correct_archive_t *archive)
 {
     for (uint32_t i = 0; i < archive->n_locations; i++) {
         for (uint32_t k = 0; k < i; k++) {
             if (archive->locations[i].host == archive->locations[k].host &&
                 archive->locations[i].process != archive->locations[k].process &&
                 !archive->locations[i].is_metric && !archive->locations[k].is_metric) {
-                return 1;
+                return true;
             }
         }
     }
-    return 0;
+    return false;
 }
 
 /* Clocks that lie further apart than the trace is long make shifts that are no corrections. */
-static int is_shift_too_long(const correct_t *correct, int64_t *length_p)
+static bool is_shift_too_long(const correct_t *correct, int64_t *length_p)
 {
     int64_t length = 0;
     for (uint32_t i = 0; i < correct->archive.n_locations; i++) {
@@ -587,7 +587,7 @@ static void json_truth(const correct_t *correct, FILE *out)
 
 int correct_report_json(const correct_t *correct)
 {
-    const int is_stdout = !strcmp(correct->options.json, "-");
+    const bool is_stdout = !strcmp(correct->options.json, "-");
     FILE *out = is_stdout ? stdout : fopen(correct->options.json, "w");
     if (!out) {
         return correct_fail(CORRECT_EXIT_MACHINE, "%s: %s", correct->options.json, strerror(errno));
@@ -603,7 +603,7 @@ int correct_report_json(const correct_t *correct)
     }
     json_left_events(correct, out);
     json_truth(correct, out);
-    const int has_failed = ferror(out);
+    const bool has_failed = ferror(out);
     return (is_stdout ? fflush(out) : fclose(out)) || has_failed
                ? correct_fail(CORRECT_EXIT_MACHINE, "%s: cannot write it", correct->options.json)
                : 1;

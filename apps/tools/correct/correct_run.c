@@ -40,7 +40,7 @@ static int make_team(const correct_archive_t *archive, const correct_comm_t *com
     return 1;
 }
 
-static int make_teams(correct_t *correct, uint32_t *sizes)
+static bool make_teams(correct_t *correct, uint32_t *sizes)
 {
     const correct_archive_t *archive = &correct->archive;
     correct->trace.teams = clv_alloc(archive->n_comms + (size_t) 1, sizeof(clv_clc_team_t));
@@ -50,11 +50,11 @@ static int make_teams(correct_t *correct, uint32_t *sizes)
     for (uint32_t c = 0; c < archive->n_comms; c++) {
         correct->trace.n_teams = c + 1;
         if (!make_team(archive, &archive->comms[c], &correct->trace.teams[c])) {
-            return 0;
+            return false;
         }
         sizes[c] = correct->trace.teams[c].n_members;
     }
-    return 1;
+    return true;
 }
 
 /* One line per clock: its locations lie in a row of track_of_line. */
@@ -95,7 +95,7 @@ static void trim_track(void *context, uint32_t i)
     clv_clc_match_trim(correct->match, &correct->trace, i);
 }
 
-static int get_groups(correct_t *correct)
+static bool get_groups(correct_t *correct)
 {
     clv_clc_trace_t *trace = &correct->trace;
     trace->messages = correct_store_get(trace->n_messages, sizeof *trace->messages);
@@ -110,10 +110,10 @@ static int join(correct_t *correct)
     const correct_archive_t *archive = &correct->archive;
     uint32_t *sizes = clv_alloc(archive->n_comms + (size_t) 1, sizeof *sizes);
     int32_t *hosts = clv_alloc(archive->n_processes + (size_t) 1, sizeof *hosts);
-    int is_good = sizes && hosts && make_teams(correct, sizes) &&
-                  clv_clc_match_join(correct->match, sizes, correct->share, &trace->n_messages,
-                                     &trace->n_collectives, &trace->n_members) == CLV_OK &&
-                  get_groups(correct);
+    bool is_good = sizes && hosts && make_teams(correct, sizes) &&
+                   clv_clc_match_join(correct->match, sizes, correct->share, &trace->n_messages,
+                                      &trace->n_collectives, &trace->n_members) == CLV_OK &&
+                   get_groups(correct);
     if (is_good) {
         for (uint32_t p = 0; p < archive->n_processes; p++) {
             hosts[p] = archive->processes[p].host;
@@ -125,19 +125,19 @@ static int join(correct_t *correct)
     return is_good ? 1 : correct_fail(CORRECT_EXIT_MACHINE, "out of memory for messages");
 }
 
-static int join_events(correct_t *correct)
+static bool join_events(correct_t *correct)
 {
     const int n_threads = correct->options.n_threads;
     clv_clc_parallel(n_threads, correct->trace.n_tracks, bind_track, correct);
     if (!correct_crew_settle(correct)) {
-        return 0;
+        return false;
     }
     clv_clc_parallel(n_threads, correct->trace.n_tracks, trim_track, correct);
     int64_t n[] = {(int64_t) correct->whole->n_messages, (int64_t) correct->whole->n_collectives};
     correct_crew_sum(n, 2);
     correct->n_messages = (uint64_t) n[0];
     correct->n_collectives = (uint64_t) n[1];
-    return 1;
+    return true;
 }
 
 /* ---- stamps of all ---- */
@@ -233,13 +233,13 @@ static int forward(correct_t *correct, const clv_clc_config_t *config)
     sum_forward(&correct->result.forward);
     return correct_crew_agree(
         status == CLV_OK
-            ? 1
+            ? true
             : correct_fail(status == CLV_OVERFLOW ? CORRECT_EXIT_INPUT : CORRECT_EXIT_MACHINE,
                            "forward pass: %s", clv_status_text(status)));
 }
 
 /* With the gamma that was asked for, or with a smaller one when the first lets too much stay. */
-static int forward_controlled(correct_t *correct)
+static bool forward_controlled(correct_t *correct)
 {
     const double asked = correct->options.gamma;
     correct_result_t *result = &correct->result;
@@ -247,11 +247,11 @@ static int forward_controlled(correct_t *correct)
     result->n_passes = 1;
     clv_clc_config_t config = config_of(correct, result->gamma);
     if (!forward(correct, &config)) {
-        return 0;
+        return false;
     }
     const double limit = END_SHARE * (double) run_length(correct);
     if (asked >= 0 || (double) result->forward.shift_at_end_ns <= limit) {
-        return 1;
+        return true;
     }
     config.gamma = result->gamma = CLV_CLC_GAMMA_AGAIN;
     result->n_passes = 2;
@@ -260,11 +260,11 @@ static int forward_controlled(correct_t *correct)
 
 /* What is wrong with the stamps that the clock begins with, which messages hold; at first, while
  * events still have them, also with those before the refinement. */
-static void count_before(correct_t *correct, int is_first)
+static void count_before(correct_t *correct, bool is_first)
 {
     const clv_clc_config_t config = config_of(correct, 1);
     correct_result_t *result = &correct->result;
-    const int is_refined = correct->refinement.n_points > 0;
+    const bool is_refined = correct->refinement.n_points > 0;
     if (is_refined && is_first) {
         correct_place(correct, CLV_CLC_CORRECTED);
         correct_count(correct, &config, result->before);
@@ -296,7 +296,7 @@ static int64_t presync_bound(const correct_t *correct, int64_t displacement)
 /* Latencies that are too high make every hop add to the shift: it grows beyond what the clocks can
  * account for. A chain of hops over clocks that are all wrong grows, too, with no latency at all.
  */
-static int is_too_high(correct_t *correct, int *is_high, int *has_run)
+static bool is_too_high(correct_t *correct, bool *is_high, bool *has_run)
 {
     const int64_t shift = correct->result.forward.largest_shift_ns;
     const int64_t displacement = sum_before(correct).needed_ns;
@@ -305,32 +305,32 @@ static int is_too_high(correct_t *correct, int *is_high, int *has_run)
     *is_high = shift > displacement + bound && (chosen.inter > 0 || chosen.intra > 0);
     *has_run = *is_high;
     if (!*is_high) {
-        return 1;
+        return true;
     }
     correct->latency.inter = correct->latency.intra = 0;
     const clv_clc_config_t none = config_of(correct, correct->result.gamma);
-    const int is_good = forward(correct, &none);
+    const bool is_good = forward(correct, &none);
     correct->latency = chosen;
     *is_high = shift > correct->result.forward.largest_shift_ns + bound + displacement / 10;
     return is_good;
 }
 
-static int forward_with_latency(correct_t *correct)
+static bool forward_with_latency(correct_t *correct)
 {
-    int is_high = 0, has_run = 0;
+    bool is_high = false, has_run = false;
     for (int i = 0; i < MOST_HALVINGS; i++) {
         if (i > 0) {
             correct_place(correct, CLV_CLC_STAMP);
         }
         count_before(correct, i == 0);
         if (!forward_controlled(correct)) {
-            return 0;
+            return false;
         }
         if (correct->options.inter_ns >= 0) {
-            return 1;
+            return true;
         }
         if (!is_too_high(correct, &is_high, &has_run)) {
-            return 0;
+            return false;
         }
         if (!is_high) {
             return !has_run || forward_controlled(correct);
@@ -340,7 +340,7 @@ static int forward_with_latency(correct_t *correct)
         correct->latency.n_halved++;
     }
     correct_place(correct, CLV_CLC_STAMP);
-    count_before(correct, 0);
+    count_before(correct, false);
     return forward_controlled(correct);
 }
 
@@ -385,23 +385,23 @@ static int backward(correct_t *correct, const clv_clc_config_t *config)
 {
     double *steepest = &correct->result.steepest;
     correct_crew_limit(correct, config);
-    const int is_good =
+    const bool is_good =
         clv_clc_backward(&correct->trace, config, steepest) == CLV_OK
-            ? 1
+            ? true
             : correct_fail(CORRECT_EXIT_MACHINE, "out of memory for the backward pass");
     correct_crew_reduce(steepest, 1, CORRECT_GREATEST_REAL);
     return correct_crew_agree(is_good);
 }
 
-static int apply_clock(correct_t *correct)
+static bool apply_clock(correct_t *correct)
 {
     correct_result_t *result = &correct->result;
     if (!forward_with_latency(correct)) {
-        return 0;
+        return false;
     }
     const clv_clc_config_t config = config_of(correct, result->gamma);
     if (!backward(correct, &config)) {
-        return 0;
+        return false;
     }
     correct_place(correct, CLV_CLC_CORRECTED);
     correct_count(correct, &config, result->after);
@@ -451,30 +451,30 @@ static int check_shapes(const correct_t *correct)
                : 1;
 }
 
-static int judge_before(correct_t *correct)
+static bool judge_before(correct_t *correct)
 {
     correct_truth_t *truth = correct->result.truth;
-    const int is_refined = correct->refinement.n_points > 0;
+    const bool is_refined = correct->refinement.n_points > 0;
     return correct_judge(correct, is_refined ? CLV_CLC_CORRECTED : CLV_CLC_STAMP,
                          &truth[CORRECT_PRESYNCED]) &&
            (!is_refined || correct_judge(correct, CLV_CLC_STAMP, &truth[CORRECT_REFINED]));
 }
 
-static int work_out(correct_t *correct)
+static bool work_out(correct_t *correct)
 {
     if (!correct_crew_join(correct) || !correct_crew_agree(join(correct)) ||
         !join_events(correct) || !correct_presynchronise(correct) ||
         !correct_crew_agree(correct_make_lines(correct) && check_shapes(correct))) {
-        return 0;
+        return false;
     }
     correct_place(correct, CLV_CLC_STAMP);
     if (!correct_refine(correct) || !judge_before(correct) || !correct_choose_latency(correct)) {
-        return 0;
+        return false;
     }
     if (correct->options.is_check) {
-        count_before(correct, 1);
+        count_before(correct, true);
         count_inside(correct);
-        return 1;
+        return true;
     }
     return apply_clock(correct);
 }
@@ -507,19 +507,19 @@ static void take_left_out(void *context, const clv_clc_left_out_t *left)
     correct->n_left_out++;
 }
 
-static int collect_left_out(correct_t *correct)
+static bool collect_left_out(correct_t *correct)
 {
     void *list = NULL;
     clv_clc_match_left_out(correct->match, take_left_out, correct);
     list = clv_alloc(correct->n_left_out + 1, sizeof *correct->left_out);
     if (!correct_crew_has(list != NULL, "a report")) {
         clv_free(list);
-        return 0;
+        return false;
     }
     correct->left_out = list;
     correct->n_left_out = 0;
     clv_clc_match_left_out(correct->match, take_left_out, correct);
-    const int is_good =
+    const bool is_good =
         correct_crew_collect(&list, &correct->n_left_out, sizeof *correct->left_out);
     correct->left_out = list;
     if (correct->n_left_out > 1) {
@@ -528,12 +528,12 @@ static int collect_left_out(correct_t *correct)
     return is_good;
 }
 
-static int collect_ends(correct_t *correct)
+static bool collect_ends(correct_t *correct)
 {
     const uint32_t n = correct->archive.n_locations;
     correct->ends = clv_alloc(n, sizeof *correct->ends);
     if (!correct_crew_has(correct->ends != NULL, "a report")) {
-        return 0;
+        return false;
     }
     for (uint32_t i = 0; i < n; i++) {
         const clv_clc_track_t *track = &correct->trace.tracks[i];
@@ -549,10 +549,10 @@ static int collect_ends(correct_t *correct)
         }
     }
     correct_crew_sum((int64_t *) correct->ends, n * (sizeof *correct->ends / sizeof(int64_t)));
-    return 1;
+    return true;
 }
 
-static int collect(correct_t *correct)
+static bool collect(correct_t *correct)
 {
     correct_find_true_delays(correct);
     int64_t n[CORRECT_N_LEFT + 2] = {(int64_t) correct->n_events,
@@ -571,22 +571,22 @@ static int collect(correct_t *correct)
     return collect_left_out(correct) && collect_ends(correct);
 }
 
-int correct_run(correct_t *correct)
+bool correct_run(correct_t *correct)
 {
     const double begin = seconds();
     if (!correct_crew_agree(correct_read_events(correct))) {
-        return 0;
+        return false;
     }
     const double read = seconds();
     if (!work_out(correct) || !collect(correct)) {
-        return 0;
+        return false;
     }
     const double corrected = seconds();
     if (correct->options.output && !correct_write(correct)) {
-        return 0;
+        return false;
     }
     correct->result.read_s = read - begin;
     correct->result.correct_s = corrected - read;
     correct->result.write_s = correct->options.output ? seconds() - corrected : 0;
-    return 1;
+    return true;
 }

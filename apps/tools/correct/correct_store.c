@@ -24,7 +24,7 @@
 typedef struct piece {
     void *memory;
     size_t n_bytes;
-    int is_file;
+    bool is_file;
     off_t at; /* in the file */
 } piece_t;
 
@@ -35,8 +35,8 @@ static int64_t limit, n_own_bytes, n_file_bytes;
 static char file_folder[4096];
 static int file = -1;
 static pthread_t trimmer;
-static int has_trimmer;
-static int is_trimming; /* atomic; the trimmer ends when it is 0 */
+static bool has_trimmer;
+static bool is_trimming; /* atomic; the trimmer ends when it is false */
 
 #define LOOK_NS     1000000
 #define FILE_SHARE  16 /* of the limit, for what is resident of the file */
@@ -101,7 +101,7 @@ static int open_file(void)
                                 file_folder, strerror(errno));
         }
         unlink(name);
-        __atomic_store_n(&is_trimming, 1, __ATOMIC_RELEASE);
+        __atomic_store_n(&is_trimming, true, __ATOMIC_RELEASE);
         has_trimmer = !pthread_create(&trimmer, NULL, trim, NULL);
         if (has_trimmer) {
             const struct sched_param first = {sched_get_priority_max(SCHED_RR)};
@@ -130,7 +130,7 @@ static void *map_file(size_t n_bytes)
 
 static void *get(size_t n_bytes)
 {
-    const int is_file = limit > 0 && n_own_bytes + (int64_t) n_bytes > limit / 4;
+    const bool is_file = limit > 0 && n_own_bytes + (int64_t) n_bytes > limit / 4;
     const off_t at = n_file_bytes;
     void *memory =
         is_file ? map_file(n_bytes)
@@ -203,7 +203,7 @@ void correct_store_give_back(void *memory)
 void correct_store_close(void)
 {
     if (has_trimmer) {
-        __atomic_store_n(&is_trimming, 0, __ATOMIC_RELEASE);
+        __atomic_store_n(&is_trimming, false, __ATOMIC_RELEASE);
         pthread_join(trimmer, NULL);
     }
     for (size_t i = 0; i < n_pieces; i++) {

@@ -111,15 +111,15 @@ static void set_errors(correct_truth_t *truth, double *errors, size_t n)
     truth->p95_us = errors[n * 95 / 100];
 }
 
-int correct_judge(correct_t *correct, clv_clc_which_t which, correct_truth_t *truth)
+bool correct_judge(correct_t *correct, clv_clc_which_t which, correct_truth_t *truth)
 {
     *truth = (correct_truth_t){0};
     if (correct->archive.truth_attribute == CORRECT_NOBODY) {
-        return 1;
+        return true;
     }
     arrival_t *arrivals = clv_alloc(correct->whole->n_members + 1, sizeof *arrivals);
     void *errors = clv_alloc(correct->whole->n_members + 1, sizeof(double));
-    int is_good = correct_crew_has(arrivals && errors, "the truth");
+    bool is_good = correct_crew_has(arrivals && errors, "the truth");
     if (is_good) {
         gather_arrivals(correct, which, arrivals);
         size_t n = (size_t) judge_all(correct, arrivals, errors, truth);

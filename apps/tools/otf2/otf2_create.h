@@ -15,6 +15,7 @@
 #define CLV_OTF2_CREATE_H
 
 #include <otf2/otf2.h>
+#include <stdbool.h>
 #include <stdlib.h>
 
 /* What users choose unless an archive that is copied has others. */
@@ -48,7 +49,7 @@ static inline OTF2_Archive *clv_otf2_create(const char *folder, const char *name
 /* ---- little memory: one chunk for each writer instead of the library's 128 MiB ---- */
 
 typedef struct clv_otf2_chunk {
-    int is_given; /* a second one is refused, which makes the library flush */
+    bool is_given; /* a second one is refused, which makes the library flush */
     int unused[3];
     char memory[];
 } clv_otf2_chunk_t;
@@ -63,13 +64,13 @@ static inline void *clv_otf2_give(void *user, OTF2_FileType type, OTF2_LocationR
     if (!chunk) {
         *own = chunk = malloc(sizeof *chunk + n_bytes);
         if (chunk) {
-            chunk->is_given = 0;
+            chunk->is_given = false;
         }
     }
     if (!chunk || chunk->is_given) {
         return NULL;
     }
-    chunk->is_given = 1;
+    chunk->is_given = true;
     return chunk->memory;
 }
 
@@ -81,7 +82,7 @@ static inline void clv_otf2_take_back(void *user, OTF2_FileType type, OTF2_Locat
     (void) type;
     (void) location;
     if (chunk) {
-        chunk->is_given = 0;
+        chunk->is_given = false;
     }
     if (is_final) {
         free(chunk);

@@ -11,6 +11,7 @@
 #define CLV_REPLAY_H
 
 #include <mpi.h>
+#include <stdbool.h>
 
 #include "apps/clc/clc_replay.h"
 #include "apps/tools/correct/correct_crew.h"
@@ -36,7 +37,7 @@ typedef struct replay {
     int words; /* where the last ones of any process go */
     const correct_t *correct;
     int *owner; /* of each process */
-    uint8_t *is_here;
+    bool *is_here;
     uint32_t *n_here; /* members of each communicator */
     clv_clc_share_t share;
     replay_team_t *teams;
@@ -61,8 +62,8 @@ void replay_give_up(const char *why) __attribute__((noreturn));
  * the same order. */
 typedef struct replay_stream {
     size_t item_bytes;
-    void (*begin)(void *context, int to);   /* what is given next goes there; a new pair */
-    int (*give)(void *context, void *item); /* 0: that was all */
+    void (*begin)(void *context, int to);    /* what is given next goes there; a new pair */
+    bool (*give)(void *context, void *item); /* false: that was all */
     void (*take)(void *context, int from, const void *item);
     void *context;
 } replay_stream_t;
@@ -70,8 +71,8 @@ typedef struct replay_stream {
 void replay_run_stream(const replay_stream_t *stream);
 
 /* ---- replay_homes.c ---- */
-int replay_make_teams(correct_t *correct);
-int replay_make_homes(correct_t *correct);
+bool replay_make_teams(correct_t *correct);
+bool replay_make_homes(correct_t *correct);
 void replay_free_homes(void);
 /* Rank of the home of the k-th collective of a communicator; its index there, for us at home. */
 int replay_home(uint32_t comm, uint64_t k);
@@ -88,7 +89,7 @@ uint32_t replay_root(const clv_clc_collective_t *collective);
 
 /* ---- replay_stamps.c ---- */
 /* Channels that lead elsewhere get to know the messages there. */
-int replay_find_far(void);
+bool replay_find_far(void);
 
 /* ---- replay_packets.c ---- */
 typedef struct replay_stamp {
@@ -96,7 +97,7 @@ typedef struct replay_stamp {
     uint32_t kind, a, k, member;
 } replay_stamp_t;
 
-int replay_open_packets(void); /* 0: no memory; more than once is fine */
+bool replay_open_packets(void); /* false: no memory; more than once is fine */
 void replay_close_packets(void);
 void replay_put(int rank, const replay_stamp_t *stamp);
 /* What was put leaves now, even where it fills no packet. */
@@ -104,7 +105,7 @@ void replay_post(void);
 /* Packets that have left are used again. */
 void replay_reclaim(void);
 /* All that came; tells whether anything did. */
-int replay_take(void (*take)(const replay_stamp_t *stamp));
+bool replay_take(void (*take)(const replay_stamp_t *stamp));
 
 /* ---- replay_forward.c ---- */
 extern const clv_clc_replay_t replay_pass;

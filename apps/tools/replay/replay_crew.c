@@ -100,13 +100,13 @@ void correct_crew_end(correct_t *correct)
     MPI_Finalize();
 }
 
-int correct_crew_is_first(void)
+bool correct_crew_is_first(void)
 {
     return replay.rank == 0;
 }
 
 /* What the lowest rank that failed has to say. */
-int correct_crew_agree(int is_good)
+int correct_crew_agree(bool is_good)
 {
     char line[512] = "";
     int status = is_good ? 0 : correct_failed(), first;
@@ -162,8 +162,8 @@ void correct_crew_reduce(void *values, size_t n, correct_reduce_t how)
     if (how == CORRECT_LEAST_DELAY) {
         reduce_delays(values, n);
     } else {
-        const int is_real = how == CORRECT_SUM_REAL || how == CORRECT_GREATEST_REAL;
-        const int is_sum = how == CORRECT_SUM || how == CORRECT_SUM_REAL;
+        const bool is_real = how == CORRECT_SUM_REAL || how == CORRECT_GREATEST_REAL;
+        const bool is_sum = how == CORRECT_SUM || how == CORRECT_SUM_REAL;
         reduce(values, n, 8, is_real ? MPI_DOUBLE : MPI_INT64_T,
                is_sum                 ? MPI_SUM
                : how == CORRECT_LEAST ? MPI_MIN
@@ -189,17 +189,17 @@ static void pass_items(char *items, size_t n_bytes, int rank)
     }
 }
 
-int correct_crew_collect(void **items, size_t *n_items, size_t item_bytes)
+bool correct_crew_collect(void **items, size_t *n_items, size_t item_bytes)
 {
     int64_t own = (int64_t) *n_items, sum = own;
     int64_t *n = clv_alloc((size_t) replay.size, sizeof *n);
     correct_crew_sum(&sum, 1);
     char *all = replay.rank == 0 ? clv_alloc((size_t) sum + 1, item_bytes) : NULL;
-    const int has_memory = n && (all || replay.rank > 0);
+    const bool has_memory = n && (all || replay.rank > 0);
     if (!correct_crew_has(has_memory, "a report")) {
         clv_free(all);
         clv_free(n);
-        return 0;
+        return false;
     }
     MPI_Gather(&own, 1, MPI_INT64_T, n, 1, MPI_INT64_T, 0, replay.values);
     if (all) {
@@ -216,13 +216,13 @@ int correct_crew_collect(void **items, size_t *n_items, size_t item_bytes)
     }
     *n_items = replay.rank == 0 ? (size_t) sum : 0;
     clv_free(n);
-    return 1;
+    return true;
 }
 
 /* ---- clock offsets, and writing ---- */
 
 /* Those of locations that are elsewhere get their room; numbers are of all. */
-static int get_offsets(correct_t *correct, const int64_t *numbers)
+static bool get_offsets(correct_t *correct, const int64_t *numbers)
 {
     for (uint32_t i = 0; i < correct->archive.n_locations; i++) {
         correct_location_t *location = &correct->archive.locations[i];
@@ -230,18 +230,18 @@ static int get_offsets(correct_t *correct, const int64_t *numbers)
         if (location->is_away && numbers[i] > 0) {
             location->offsets = clv_alloc((size_t) numbers[i], sizeof *location->offsets);
             if (!location->offsets) {
-                return 0;
+                return false;
             }
         }
     }
-    return 1;
+    return true;
 }
 
-int correct_crew_share_offsets(correct_t *correct)
+bool correct_crew_share_offsets(correct_t *correct)
 {
     const uint32_t n = correct->archive.n_locations;
     int64_t *numbers = clv_alloc(n, sizeof *numbers);
-    int is_good = correct_crew_has(numbers != NULL, "clock offsets");
+    bool is_good = correct_crew_has(numbers != NULL, "clock offsets");
     for (uint32_t i = 0; i < n && is_good; i++) {
         numbers[i] = correct->archive.locations[i].n_offsets;
     }

@@ -32,7 +32,7 @@ static struct {
     int64_t n_reported;
     int64_t own[N_SUMS], sums[N_SUMS], last[N_SUMS];
     MPI_Request wave; /* a sum on its way */
-    int has_last;
+    bool has_last;
 } pass = {.wave = MPI_REQUEST_NULL};
 
 static const clv_clc_trace_t *part(void)
@@ -58,7 +58,7 @@ typedef struct place {
     uint32_t comm, k, root, own;
 } place_t;
 
-static int has_tree(const clv_clc_collective_t *collective)
+static bool has_tree(const clv_clc_collective_t *collective)
 {
     return !clv_clc_replay_is_prefix(collective) && !replay.correct->options.is_line_per_process;
 }
@@ -68,7 +68,7 @@ static place_t place_of(uint64_t g)
     const clv_clc_collective_t *collective = &part()->collectives[g];
     const uint32_t c = collective->team, k = ordinal_of(g);
     const replay_team_t *team = &replay.teams[c];
-    const int is_rooted =
+    const bool is_rooted =
         collective->flavour == CLV_CLC_ONE_TO_N || collective->flavour == CLV_CLC_N_TO_ONE;
     const uint32_t root = is_rooted
                               ? replay_place(c, replay_owner_of_member(c, replay_root(collective)))
@@ -128,7 +128,7 @@ static void begin_tree(uint64_t g)
 {
     const clv_clc_collective_t *collective = &part()->collectives[g];
     const place_t place = place_of(g);
-    const int is_down = collective->flavour == CLV_CLC_ONE_TO_N;
+    const bool is_down = collective->flavour == CLV_CLC_ONE_TO_N;
     const int32_t n_below = is_down ? 0 : (int32_t) count_children(&place);
     if ((!is_down || place.own == 0) && clv_clc_replay_begin(part(), g, n_below)) {
         go_up(g);
@@ -215,7 +215,7 @@ static void tell(void *context, const clv_clc_event_t *event)
 
 /* ---- waiting ---- */
 
-static void start_wave(int has_left)
+static void start_wave(bool has_left)
 {
     pass.own[SENT] = replay.n_sent;
     pass.own[TAKEN] = replay.n_taken;
@@ -224,15 +224,15 @@ static void start_wave(int has_left)
 }
 
 /* Whether all are stuck; if not, the next sum may show it. */
-static int ends_wave(void)
+static bool ends_wave(void)
 {
-    const int is_same = pass.has_last && !memcmp(pass.sums, pass.last, sizeof pass.last);
+    const bool is_same = pass.has_last && !memcmp(pass.sums, pass.last, sizeof pass.last);
     memcpy(pass.last, pass.sums, sizeof pass.last);
-    pass.has_last = 1;
+    pass.has_last = true;
     return is_same && pass.sums[SENT] == pass.sums[TAKEN];
 }
 
-static clv_clc_wait_t wait(void *context, int has_left)
+static clv_clc_wait_t wait(void *context, bool has_left)
 {
     int n_looks = 0;
     (void) context;
@@ -247,7 +247,7 @@ static clv_clc_wait_t wait(void *context, int has_left)
         }
         MPI_Test(&pass.wave, &has_ended, MPI_STATUS_IGNORE);
         if (has_ended && ends_wave()) {
-            pass.has_last = 0;
+            pass.has_last = false;
             return pass.sums[LEFT] > 0 ? CLV_CLC_STUCK : CLV_CLC_ENDED;
         }
         if (!has_ended) {
@@ -292,7 +292,7 @@ static int64_t known_here(const chosen_t *chosen)
                                       archive->processes[process].host);
 }
 
-static int choose(void *context, const clv_clc_event_t *event, clv_clc_broken_t *broken)
+static bool choose(void *context, const clv_clc_event_t *event, clv_clc_broken_t *broken)
 {
     chosen_t chosen = describe(event, broken);
     int64_t stamp = chosen.stamp, track;
@@ -316,15 +316,15 @@ static int choose(void *context, const clv_clc_event_t *event, clv_clc_broken_t 
 
 /* ---- all ---- */
 
-static int begin(void *context, const clv_clc_config_t *config, int is_ready)
+static bool begin(void *context, const clv_clc_config_t *config, bool is_ready)
 {
     (void) context;
     if (!correct_crew_has(is_ready && replay_open_packets(), "the forward pass")) {
-        return 0;
+        return false;
     }
     pass.config = config;
     pass.home = (clv_clc_home_t){&replay.home, config, tell_exit, NULL};
-    pass.has_last = 0;
+    pass.has_last = false;
     for (uint64_t g = 0; g < replay.home.n_collectives; g++) {
         if (!has_tree(&replay.home.collectives[g])) {
             clv_clc_home_begin(&pass.home, g);
@@ -336,7 +336,7 @@ static int begin(void *context, const clv_clc_config_t *config, int is_ready)
             begin_tree(g);
         }
     }
-    return 1;
+    return true;
 }
 
 const clv_clc_replay_t replay_pass = {NULL, begin, tell, wait, choose};

@@ -59,7 +59,7 @@ static void set_owners(correct_t *correct, const int *rank_of)
     }
 }
 
-int correct_crew_share(correct_t *correct)
+bool correct_crew_share(correct_t *correct)
 {
     const correct_archive_t *archive = &correct->archive;
     const uint32_t n = correct_n_clocks(correct);
@@ -68,7 +68,7 @@ int correct_crew_share(correct_t *correct)
     int *rank_of = clv_alloc(n + (size_t) 1, sizeof *rank_of);
     replay.owner = clv_alloc(archive->n_processes + (size_t) 1, sizeof *replay.owner);
     replay.is_here = clv_alloc(archive->n_processes + (size_t) 1, 1);
-    int is_good = loads && sums && rank_of && replay.owner && replay.is_here;
+    bool is_good = loads && sums && rank_of && replay.owner && replay.is_here;
     if (is_good) {
         deal(correct, loads, n, sums, rank_of);
         set_owners(correct, rank_of);
@@ -118,7 +118,7 @@ static void sort_members(correct_comm_t *comm, replay_team_t *team, uint32_t *co
     }
 }
 
-static int make_team(correct_comm_t *comm, replay_team_t *team)
+static bool make_team(correct_comm_t *comm, replay_team_t *team)
 {
     const size_t n = comm->n_members + (size_t) 1, size = (size_t) replay.size + 1;
     uint32_t *counts = clv_alloc(size, sizeof *counts);
@@ -126,7 +126,7 @@ static int make_team(correct_comm_t *comm, replay_team_t *team)
     team->begin = clv_alloc(size, sizeof *team->begin);
     team->members = clv_alloc(n, sizeof *team->members);
     comm->slots = clv_alloc(n, sizeof *comm->slots);
-    const int is_good = counts && team->ranks && team->begin && team->members && comm->slots;
+    const bool is_good = counts && team->ranks && team->begin && team->members && comm->slots;
     if (is_good) {
         sort_members(comm, team, counts);
     }
@@ -134,12 +134,12 @@ static int make_team(correct_comm_t *comm, replay_team_t *team)
     return is_good;
 }
 
-int replay_make_teams(correct_t *correct)
+bool replay_make_teams(correct_t *correct)
 {
     const uint32_t n = correct->archive.n_comms;
     replay.teams = clv_alloc(n + (size_t) 1, sizeof *replay.teams);
     replay.n_here = clv_alloc(n + (size_t) 1, sizeof *replay.n_here);
-    int is_good = replay.teams && replay.n_here;
+    bool is_good = replay.teams && replay.n_here;
     for (uint32_t c = 0; c < n && is_good; c++) {
         replay_team_t *team = &replay.teams[c];
         is_good = make_team(&correct->archive.comms[c], team);
@@ -204,7 +204,7 @@ static uint64_t count_at_home(const clv_clc_counts_t *counts, const replay_team_
     return counts->n_here > 0 && n > team->own ? (n - team->own - 1) / team->n_ranks + 1 : 0;
 }
 
-static int get_home(const correct_t *correct)
+static bool get_home(const correct_t *correct)
 {
     clv_clc_trace_t *home = &replay.home;
     const clv_clc_counts_t *counts = clv_clc_match_counts(correct->match);
@@ -247,45 +247,45 @@ static void count_received(const correct_t *correct)
     replay.home.n_messages = replay.n_received;
 }
 
-static int make_part(const clv_clc_team_t *whole, uint32_t comm, clv_clc_team_t *team)
+static bool make_part(const clv_clc_team_t *whole, uint32_t comm, clv_clc_team_t *team)
 {
     const uint32_t n = whole->n_members > 0 ? replay.n_here[comm] : 0;
     team->host = clv_alloc(n + (size_t) 1, sizeof *team->host);
     team->beside = clv_alloc(n + (size_t) 1, sizeof *team->beside);
     if (!team->host || !team->beside) {
-        return 0;
+        return false;
     }
     team->n_members = n;
     for (uint32_t i = 0; i < n; i++) {
         team->host[i] = whole->host[replay_member(comm, i)];
     }
     clv_clc_team_ring(team);
-    return 1;
+    return true;
 }
 
-static int make_parts(correct_t *correct)
+static bool make_parts(correct_t *correct)
 {
     const uint32_t n = correct->archive.n_comms;
     replay.home.teams = correct->trace.teams;
     replay.home.n_teams = n;
     replay.parts = clv_alloc(n + (size_t) 1, sizeof *replay.parts);
-    int is_good = replay.parts != NULL;
+    bool is_good = replay.parts != NULL;
     for (uint32_t c = 0; c < n && is_good; c++) {
         is_good = make_part(&replay.home.teams[c], c, &replay.parts[c]);
     }
     return is_good;
 }
 
-int replay_make_homes(correct_t *correct)
+bool replay_make_homes(correct_t *correct)
 {
     if (!correct_crew_has(make_parts(correct) && get_home(correct), "collectives")) {
-        return 0;
+        return false;
     }
     set_homes(correct);
     count_received(correct);
     correct->whole = &replay.home;
     correct->trace.replay = &replay_pass;
-    return 1;
+    return true;
 }
 
 void replay_free_homes(void)

@@ -24,7 +24,7 @@ static struct {
     packet_t *leaving, *spare;
 } packets;
 
-int replay_open_packets(void)
+bool replay_open_packets(void)
 {
     if (!packets.filling) {
         packets.filling = clv_alloc((size_t) replay.size, sizeof *packets.filling);
@@ -96,10 +96,10 @@ void replay_put(int rank, const replay_stamp_t *stamp)
     }
 }
 
-int replay_take(void (*take)(const replay_stamp_t *stamp))
+bool replay_take(void (*take)(const replay_stamp_t *stamp))
 {
     replay_stamp_t stamps[PACKET_STAMPS];
-    int has_any = 0;
+    bool has_any = false;
     for (;;) {
         int is_there, n_bytes;
         MPI_Status status;
@@ -115,7 +115,7 @@ int replay_take(void (*take)(const replay_stamp_t *stamp))
             take(&stamps[i]);
         }
         replay.n_taken += (int64_t) n;
-        has_any = 1;
+        has_any = true;
     }
 }
 
@@ -163,11 +163,11 @@ static void run_pair(const replay_stream_t *stream, int to, int from)
 {
     static chunk_t out, in;
     const int most = (int) (CHUNK_BYTES / stream->item_bytes);
-    int has_sent = 0, has_got = 0;
+    bool has_sent = false, has_got = false;
     while (!has_sent || !has_got) {
         MPI_Request requests[2] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL};
         MPI_Status statuses[2];
-        const int is_getting = !has_got;
+        const bool is_getting = !has_got;
         if (is_getting) {
             MPI_Irecv(in.bytes, CHUNK_BYTES, MPI_BYTE, from, TAG, replay.values, &requests[0]);
         }

@@ -15,7 +15,8 @@
 typedef struct passing {
     correct_t *correct;
     uint32_t at, n;
-    int to, has_failed;
+    int to;
+    bool has_failed;
 } passing_t;
 
 static void begin_channels(void *context, int to)
@@ -26,7 +27,7 @@ static void begin_channels(void *context, int to)
 }
 
 /* Those with one end here and one there. */
-static int give_channel(void *context, void *item)
+static bool give_channel(void *context, void *item)
 {
     passing_t *passing = context;
     uint32_t n;
@@ -36,10 +37,10 @@ static int give_channel(void *context, void *item)
         const int from = replay.owner[channel->source], to = replay.owner[channel->target];
         if (from != to && (from == passing->to || to == passing->to)) {
             memcpy(item, channel, sizeof *channel);
-            return 1;
+            return true;
         }
     }
-    return 0;
+    return false;
 }
 
 static void take_channel(void *context, int from, const void *item)
@@ -49,11 +50,11 @@ static void take_channel(void *context, int from, const void *item)
     (void) from;
     memcpy(&channel, item, sizeof channel);
     if (clv_clc_match_take_channel(passing->correct->match, &channel) != CLV_OK) {
-        passing->has_failed = 1;
+        passing->has_failed = true;
     }
 }
 
-static int join_channels(correct_t *correct)
+static bool join_channels(correct_t *correct)
 {
     passing_t passing = {.correct = correct};
     (void) clv_clc_match_channels(correct->match, &passing.n);
@@ -64,14 +65,14 @@ static int join_channels(correct_t *correct)
 }
 
 /* A field of the counts of each communicator. */
-static int reduce_counts(size_t offset, correct_reduce_t how)
+static bool reduce_counts(size_t offset, correct_reduce_t how)
 {
     const uint32_t n = replay.correct->archive.n_comms;
     char *counts = (char *) clv_clc_match_counts(replay.correct->match) + offset;
     int64_t *values = clv_alloc(n + (size_t) 1, sizeof *values);
     if (!correct_crew_has(values != NULL, "communicators")) {
         clv_free(values);
-        return 0;
+        return false;
     }
     for (uint32_t c = 0; c < n; c++) {
         memcpy(&values[c], counts + c * sizeof(clv_clc_counts_t), sizeof *values);
@@ -81,13 +82,13 @@ static int reduce_counts(size_t offset, correct_reduce_t how)
         memcpy(counts + c * sizeof(clv_clc_counts_t), &values[c], sizeof *values);
     }
     clv_free(values);
-    return 1;
+    return true;
 }
 
 #define REDUCE_COUNTS(field, how) reduce_counts(offsetof(clv_clc_counts_t, field), how)
 
 /* How many collectives members have: the least of those that have any, and so on. */
-static int join_counts(const correct_t *correct)
+static bool join_counts(const correct_t *correct)
 {
     clv_clc_counts_t *counts = clv_clc_match_counts(correct->match);
     const uint32_t n = correct->archive.n_comms;
@@ -96,15 +97,15 @@ static int join_counts(const correct_t *correct)
     }
     if (!REDUCE_COUNTS(least, CORRECT_LEAST) || !REDUCE_COUNTS(most, CORRECT_GREATEST) ||
         !REDUCE_COUNTS(n_present, CORRECT_SUM)) {
-        return 0;
+        return false;
     }
     for (uint32_t c = 0; c < n; c++) {
         counts[c].least = counts[c].n_present > 0 ? counts[c].least : 0;
     }
-    return 1;
+    return true;
 }
 
-int correct_crew_join(correct_t *correct)
+bool correct_crew_join(correct_t *correct)
 {
     return correct_crew_has(join_channels(correct), "channels") && join_counts(correct);
 }
@@ -121,7 +122,7 @@ typedef struct post {
     const clv_clc_channel_t *channels;
     const uint32_t *order;
     uint32_t n;
-    int is_sending; /* by the ends of those who send */
+    bool is_sending; /* by the ends of those who send */
     cursor_t given, taken;
     int to;
     int64_t (*get)(uint64_t message);
@@ -129,12 +130,12 @@ typedef struct post {
 } post_t;
 
 /* The next message between us and rank, of those that we send or receive; -1: none. */
-static int64_t next_message(const post_t *post, cursor_t *next, int is_sender, int rank)
+static int64_t next_message(const post_t *post, cursor_t *next, bool is_sender, int rank)
 {
     for (; next->at < post->n; next->at++, next->k = 0) {
         const clv_clc_channel_t *channel = &post->channels[post->order[next->at]];
         const int from = replay.owner[channel->source], to = replay.owner[channel->target];
-        const int is_between =
+        const bool is_between =
             is_sender ? from == replay.rank && to == rank : to == replay.rank && from == rank;
         if (is_between && channel->first != CLV_CLC_NO_MESSAGE && next->k < channel->sent.n) {
             return (int64_t) channel->first + next->k++;
@@ -150,11 +151,11 @@ static void begin_post(void *context, int to)
     post->to = to;
 }
 
-static int give_post(void *context, void *item)
+static bool give_post(void *context, void *item)
 {
     post_t *post = context;
     if (post->to == replay.rank) {
-        return 0;
+        return false;
     }
     const int64_t g = next_message(post, &post->given, post->is_sending, post->to);
     if (g >= 0) {
@@ -173,7 +174,7 @@ static void take_post(void *context, int from, const void *item)
     post->set((uint64_t) g, from, value);
 }
 
-static void run_post(int is_sending, int64_t (*get)(uint64_t message),
+static void run_post(bool is_sending, int64_t (*get)(uint64_t message),
                      void (*set)(uint64_t message, int rank, int64_t value))
 {
     post_t post = {.is_sending = is_sending, .get = get, .set = set};
@@ -193,16 +194,16 @@ static void set_far(uint64_t message, int rank, int64_t value)
     replay.far[message - replay.n_received] = (replay_far_t){rank, (uint32_t) value};
 }
 
-int replay_find_far(void)
+bool replay_find_far(void)
 {
     const correct_t *correct = replay.correct;
     replay.far =
         correct_store_get(correct->trace.n_messages - replay.n_received, sizeof *replay.far);
     if (!correct_crew_agree(replay.far != NULL)) {
-        return 0;
+        return false;
     }
-    run_post(0, get_index, set_far);
-    return 1;
+    run_post(false, get_index, set_far);
+    return true;
 }
 
 static int64_t get_send(uint64_t message)
@@ -253,7 +254,7 @@ static uint64_t ordinal_here(uint32_t comm, uint64_t g)
     return g - clv_clc_match_counts(replay.correct->match)[comm].first;
 }
 
-static int give_member(void *context, void *item)
+static bool give_member(void *context, void *item)
 {
     walk_t *walk = context;
     const clv_clc_trace_t *part = &replay.correct->trace;
@@ -273,10 +274,10 @@ static int give_member(void *context, void *item)
                                        member->flags & ~CLV_CLC_KNOWN,
                                        0};
             memcpy(item, &own, sizeof own);
-            return 1;
+            return true;
         }
     }
-    return 0;
+    return false;
 }
 
 static clv_clc_member_t *member_at_home(const member_item_t *item,
@@ -322,7 +323,7 @@ static void run_members(void (*take)(void *context, int from, const void *item))
     replay_run_stream(&stream);
 }
 
-static int give_limit(void *context, void *item)
+static bool give_limit(void *context, void *item)
 {
     walk_t *walk = context;
     const clv_clc_trace_t *home = &replay.home;
@@ -341,11 +342,11 @@ static int give_limit(void *context, void *item)
                                            0,
                                            0};
                 memcpy(item, &own, sizeof own);
-                return 1;
+                return true;
             }
         }
     }
-    return 0;
+    return false;
 }
 
 static void take_limit(void *context, int from, const void *bytes)
@@ -371,20 +372,20 @@ static void settle_part(correct_t *correct)
         clv_clc_collective_t *collective = &part->collectives[g];
         const uint32_t c = collective->team, root = collective->root;
         const correct_comm_t *comm = &correct->archive.comms[c];
-        const int is_ours =
+        const bool is_ours =
             root < comm->n_members && replay_owner_of_member(c, root) == replay.rank;
         collective->root = is_ours ? comm->slots[root] : replay.n_here[c] + root;
     }
 }
 
-int correct_crew_settle(correct_t *correct)
+bool correct_crew_settle(correct_t *correct)
 {
     if (!replay_make_homes(correct)) {
-        return 0;
+        return false;
     }
     run_members(take_signature);
     if (!REDUCE_COUNTS(n_good, CORRECT_LEAST)) {
-        return 0;
+        return false;
     }
     for (uint64_t g = 0; g < replay.home.n_collectives; g++) {
         clv_clc_collective_t *collective = &replay.home.collectives[g];
@@ -399,7 +400,7 @@ int correct_crew_settle(correct_t *correct)
 void correct_crew_gather(const correct_t *correct)
 {
     (void) correct;
-    run_post(1, get_send, set_send);
+    run_post(true, get_send, set_send);
     run_members(take_stamps);
 }
 
@@ -412,7 +413,7 @@ void correct_crew_limit(const correct_t *correct, const clv_clc_config_t *config
     for (uint64_t g = 0; g < replay.home.n_collectives; g++) {
         clv_clc_home_limit(&home, g);
     }
-    run_post(0, get_receive, set_receive);
+    run_post(false, get_receive, set_receive);
     replay_run_stream(&back);
 }
 
