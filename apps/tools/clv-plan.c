@@ -25,8 +25,8 @@ enum { EXIT_USAGE = 2, MAX_INPUT_BYTES = 64 << 20 };
 typedef struct request {
     const clv_generator_t *generator;
     const clv_format_t *format;
-    int check;
-    int given;
+    bool check;
+    bool given;
     const char *json;
 } request_t;
 
@@ -84,7 +84,7 @@ static const clv_program_t program = {
 
 /* ---- who makes it ---- */
 
-static int has_goal(const clv_generator_t *row, clv_goal_t goal)
+static bool has_goal(const clv_generator_t *row, clv_goal_t goal)
 {
     return (row->goals >> goal & 1) != 0;
 }
@@ -184,13 +184,13 @@ static char *read_input(size_t *n_bytes_p)
 }
 
 /* Whether the plan is valid and what the file says. */
-static int check_plan(const clv_plan_t *plan, const clv_parsed_t *parsed)
+static bool check_plan(const clv_plan_t *plan, const clv_parsed_t *parsed)
 {
     char reason[160];
     if (clv_plan_validate(plan, reason, sizeof reason) != CLV_OK ||
         clv_plan_validate_arrivals(plan, &parsed->instance, reason, sizeof reason) != CLV_OK) {
         fprintf(stderr, "clv-plan: invalid plan: %s\n", reason);
-        return 0;
+        return false;
     }
     if (parsed->n_sends >= 0 &&
         (parsed->n_sends != plan->n_sends || parsed->last_round != plan->n_rounds - 1)) {
@@ -198,24 +198,24 @@ static int check_plan(const clv_plan_t *plan, const clv_parsed_t *parsed)
                 "clv-plan: %" PRId64 " sends up to round %d, the input says %" PRId64
                 " up to %" PRId64 "\n",
                 plan->n_sends, (int) plan->n_rounds - 1, parsed->n_sends, parsed->last_round);
-        return 0;
+        return false;
     }
     if (parsed->has_hash && parsed->hash != clv_plan_hash(plan)) {
         fprintf(stderr, "clv-plan: hash %016" PRIx64 ", the input says %016" PRIx64 "\n",
                 clv_plan_hash(plan), parsed->hash);
-        return 0;
+        return false;
     }
-    return 1;
+    return true;
 }
 
 /* A line for the plan, and one for each send. */
-static int write_json(const request_t *request, const clv_plan_t *plan)
+static bool write_json(const request_t *request, const clv_plan_t *plan)
 {
     FILE *out = clv_output_open(request->json);
     char hash[32], reason[256];
     if (out == NULL) {
         fprintf(stderr, "clv-plan: %s: %s\n", request->json, strerror(errno));
-        return 0;
+        return false;
     }
     clv_json_t json = clv_json_begin(out, program.name, "plan");
     snprintf(hash, sizeof hash, "%016" PRIx64, clv_plan_hash(plan));
@@ -237,14 +237,14 @@ static int write_json(const request_t *request, const clv_plan_t *plan)
     }
     if (clv_output_close(out, request->json, reason, sizeof reason) != CLV_OK) {
         fprintf(stderr, "clv-plan: %s\n", reason);
-        return 0;
+        return false;
     }
-    return 1;
+    return true;
 }
 
 static int show_plan(const request_t *request, const clv_plan_t *plan, const clv_parsed_t *parsed)
 {
-    int ok = !request->check || check_plan(plan, parsed);
+    bool ok = !request->check || check_plan(plan, parsed);
     if (ok && request->json != NULL) {
         ok = write_json(request, plan);
     }

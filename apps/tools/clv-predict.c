@@ -24,7 +24,7 @@
 
 typedef struct options {
     int32_t window;
-    int csv;
+    bool csv;
     const char *json;
     FILE *json_file;
     const char *pattern; /* to make */
@@ -464,7 +464,7 @@ static const clv_program_t program = {
              "       clv-predict --make PATTERN [options]",
     .options = rows,
     .more = list_words,
-    .takes_operands = 1,
+    .takes_operands = true,
 };
 
 static int judge_files(options_t *options, char **files)

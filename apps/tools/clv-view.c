@@ -21,9 +21,9 @@ typedef struct options {
     const char *folder;
     const char *format; /* of the export, or NULL */
     const char *page;   /* where it goes, or NULL */
-    int json;
-    int what_if; /* only that, with the curve */
-    int live;
+    bool json;
+    bool what_if; /* only that, with the curve */
+    bool live;
     view_choice_t choice;
     view_network_t network;
 } options_t;
@@ -106,7 +106,7 @@ static const clv_program_t program = {
              "most 40 lines.",
     .options = rows,
     .more = list_formats,
-    .takes_operands = 1,
+    .takes_operands = true,
 };
 
 static int write_page(const char *path, const view_t *view, const view_counts_t *counts,
@@ -120,8 +120,8 @@ static int write_page(const char *path, const view_t *view, const view_counts_t 
         return 2;
     }
     char reason[512] = "out of memory";
-    const int done = view_print_page(file, view, counts, what_if);
-    const int is_regular = fstat(fileno(file), &status) == 0 && S_ISREG(status.st_mode);
+    const bool done = view_print_page(file, view, counts, what_if);
+    const bool is_regular = fstat(fileno(file), &status) == 0 && S_ISREG(status.st_mode);
     if (clv_output_close(file, path, reason, sizeof reason) != CLV_OK || !done) {
         fprintf(stderr, "clv-view: %s\n", reason);
         if (is_regular) {
@@ -153,7 +153,7 @@ static int show_counts(const options_t *options, const view_t *view, const view_
     return 0;
 }
 
-static int has_choice(const view_choice_t *choice)
+static bool has_choice(const view_choice_t *choice)
 {
     return choice->ranks != NULL || choice->stream >= 0 || choice->first_call > 0 ||
            choice->last_call < UINT32_MAX;

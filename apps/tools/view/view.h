@@ -14,6 +14,7 @@
 #ifndef VIEW_H
 #define VIEW_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 
@@ -28,12 +29,12 @@
 
 typedef struct view_node {
     clv_clva_head_t head;
-    int is_there;
+    bool is_there;
     char path[1024];
     unsigned char *bytes;
     size_t n_bytes, first; /* the first record's place */
-    int is_cut;            /* the last record is not whole */
-    int has_ended;
+    bool is_cut;           /* the last record is not whole */
+    bool has_ended;
     int64_t every, thread_ns;
     int32_t n_clocks;
     clv_clva_clock_t *clocks;
@@ -83,8 +84,8 @@ typedef struct view {
     int32_t n_streams;
     view_stream_t *streams;
     int64_t n_cells; /* calls of ranks */
-    int has_time;    /* one clock for all */
-    int is_partial;  /* a node, the end of a record, a clock is missing: shown, exit status 2 */
+    bool has_time;   /* one clock for all */
+    bool is_partial; /* a node, the end of a record, a clock is missing: shown, exit status 2 */
     int64_t worst_bound_ns;
     int64_t n_by_offsets; /* collectives of a trace by liballprof ... */
     int64_t n_reversed;   /* ... still reversed by its clock offsets, and without them: */
@@ -99,12 +100,12 @@ typedef struct view_choice {
     int32_t stream;                 /* -1: all */
     uint32_t first_call, last_call; /* numbers */
     const char *ranks;              /* a list "0,4-7", or NULL: all; those left out have no times */
-    int is_quiet;                   /* no warnings: the job runs */
+    bool is_quiet;                  /* no warnings: the job runs */
 } view_choice_t;
 
 /* Reads DIR. 0, or what is wrong in reason (one line). Warnings, one line each, go to stderr. */
-int view_load(const char *folder, const view_choice_t *choice, view_t *view, char *reason,
-              size_t size);
+bool view_load(const char *folder, const view_choice_t *choice, view_t *view, char *reason,
+               size_t size);
 void view_free(view_t *view);
 /* The collectives of one node of a trace by liballprof, as a .clva file; NULL: no memory. */
 unsigned char *view_allprof_node(const clv_allprof_t *trace, const char *folder, int32_t node,
@@ -115,7 +116,7 @@ int64_t view_global(const view_node_t *node, int64_t local_ns, int64_t *bound_ns
 /* "allreduce 4194304 B of MPI_COMM_WORLD, root 3" */
 void view_stream_name(const view_t *view, int32_t stream, char *name, size_t size);
 /* Whether every rank's arrival at the call is known. */
-int view_is_whole(const view_comm_t *comm, int32_t call);
+bool view_is_whole(const view_comm_t *comm, int32_t call);
 /* The numbers of a call; ranks: room for the communicator's. Where it has a request nobody is known
  * to wait, and no time to be spent in MPI. */
 void view_numbers(const view_comm_t *comm, int32_t call, clv_numbers_rank_t *ranks,
@@ -158,9 +159,9 @@ typedef struct view_counts {
     double spreads[60]; /* mean spread of the calls in order, in so many parts */
 } view_counts_t;
 
-int view_count(const view_t *view, view_counts_t *counts); /* 0: no memory */
-/* Adds what each rank caused of the others' waiting. 0: no memory. */
-int view_find_blame(const view_t *view, view_counts_t *counts);
+bool view_count(const view_t *view, view_counts_t *counts); /* false: no memory */
+/* Adds what each rank caused of the others' waiting. false: no memory. */
+bool view_find_blame(const view_t *view, view_counts_t *counts);
 void view_counts_free(view_counts_t *counts);
 
 /* ---- what other algorithms would have made of it ---- */
@@ -191,8 +192,8 @@ typedef struct view_what_if {
     double iteration_ns[CLV_WHAT_IF_N_WAYS][VIEW_PARTS];
 } view_what_if_t;
 
-/* 0: no memory. */
-int view_find_what_if(const view_t *view, const view_network_t *network, view_what_if_t *what_if);
+/* false: no memory. */
+bool view_find_what_if(const view_t *view, const view_network_t *network, view_what_if_t *what_if);
 /* What a way would have taken: the model's, by measured / model of what ran. */
 clv_what_if_result_t view_scaled(const view_what_if_t *what_if, clv_what_if_way_t way);
 /* The numbers whose fidelity makes savings in them no more than indicative, by commas. */
@@ -211,8 +212,8 @@ void view_print_what_if(FILE *file, const view_what_if_t *what_if, int with_curv
 void view_put_what_if(FILE *file, const view_what_if_t *what_if); /* as JSON */
 void view_print_json(FILE *file, const view_t *view, const view_counts_t *counts,
                      const view_what_if_t *what_if);
-int view_print_page(FILE *file, const view_t *view, const view_counts_t *counts,
-                    const view_what_if_t *what_if); /* 0: no memory */
+bool view_print_page(FILE *file, const view_t *view, const view_counts_t *counts,
+                     const view_what_if_t *what_if); /* false: no memory */
 /* A bar of eight heights for each number. */
 void view_print_bars(FILE *file, const double *numbers, int32_t n, double most);
 /* Of a node that was recorded. */

@@ -132,7 +132,8 @@ static cell_t cell_of(const blame_t *blame, int32_t comm_at, int32_t call, int32
 
 /* A rank's calls, the latest first. */
 typedef struct way {
-    int32_t n, has_ended;
+    int32_t n;
+    bool has_ended;
     cell_t cells[MAX_BACK];
 } way_t;
 
@@ -143,7 +144,7 @@ typedef struct sums {
     int64_t all_ns;
 } sums_t;
 
-static int is_same_call(const cell_t *one, const cell_t *other)
+static bool is_same_call(const cell_t *one, const cell_t *other)
 {
     return one->comm_at == other->comm_at && one->call == other->call;
 }
@@ -157,7 +158,7 @@ static void step(const blame_t *blame, const cell_t *from, way_t *way)
                            (size_t) last->comm->rank_of[last->rank]];
 
     if (before.comm < 0 || way->n == MAX_BACK) {
-        way->has_ended = 1;
+        way->has_ended = true;
         return;
     }
     way->cells[way->n++] = cell_of(blame, before.comm, before.call, last->rank);
@@ -175,14 +176,15 @@ static int32_t place_in(const way_t *way, const cell_t *call)
 }
 
 /* Goes back until both ways end in one call. 0: there is none. */
-static int go_back(const blame_t *blame, const cell_t *late, const cell_t *early, way_t *late_way,
-                   way_t *early_way)
+static bool go_back(const blame_t *blame, const cell_t *late, const cell_t *early, way_t *late_way,
+                    way_t *early_way)
 {
     way_t *ways[2] = {late_way, early_way};
     const cell_t *from[2] = {late, early};
 
     for (int k = 0; k < 2; k++) {
-        ways[k]->n = ways[k]->has_ended = 0;
+        ways[k]->n = 0;
+        ways[k]->has_ended = false;
     }
     while (!late_way->has_ended || !early_way->has_ended) {
         for (int k = 0; k < 2; k++) {
@@ -191,16 +193,16 @@ static int go_back(const blame_t *blame, const cell_t *late, const cell_t *early
                 ways[k]->has_ended ? -1 : place_in(ways[1 - k], &ways[k]->cells[ways[k]->n - 1]);
             if (place >= 0) {
                 ways[1 - k]->n = place + 1;
-                return 1;
+                return true;
             }
         }
     }
-    return 0;
+    return false;
 }
 
 /* From the common call's exit (the last of the way), or where there is none from a moment that
  * nobody knows but that is the same for all, to the arrival. */
-static sums_t sums_of(const way_t *way, const cell_t *at, int has_common)
+static sums_t sums_of(const way_t *way, const cell_t *at, bool has_common)
 {
     sums_t sums = {.all_ns = at->arrival_ns};
     const int32_t n = has_common ? way->n - 1 : way->n;
@@ -231,7 +233,7 @@ static int64_t part_of(int64_t excess_ns, const debt_t *debt)
     return clv_larger(0, clv_smaller(excess_ns, debt->rest_ns));
 }
 
-static void take(const blame_t *blame, debt_t *debt, int32_t rank, int64_t ns, int is_kept)
+static void take(const blame_t *blame, debt_t *debt, int32_t rank, int64_t ns, bool is_kept)
 {
     blame->counts[rank].caused_ns += (double) ns * debt->scale;
     blame->counts[rank].kept_ns += is_kept ? (double) ns * debt->scale : 0;
@@ -254,15 +256,15 @@ static int64_t pass_on(const blame_t *blame, debt_t *debt, const cell_t *late, i
 
 /* What happened between the common call and the arrivals. */
 static void take_since(const blame_t *blame, debt_t *debt, const cell_t *late, const way_t *ways,
-                       const sums_t *late_sums, const sums_t *early_sums, int has_common)
+                       const sums_t *late_sums, const sums_t *early_sums, bool has_common)
 {
     const int64_t waits_ns = late_sums->waited_ns - early_sums->waited_ns;
     const int64_t kept_ns = late_sums->kept_ns - early_sums->kept_ns;
     const int64_t self_ns = late_sums->all_ns - early_sums->all_ns - waits_ns;
     const int64_t own_ns = part_of(self_ns, debt), computed_ns = clv_larger(0, self_ns - kept_ns);
 
-    take(blame, debt, late->rank, clv_smaller(own_ns, computed_ns), 0);
-    take(blame, debt, late->rank, clv_larger(0, own_ns - computed_ns), 1);
+    take(blame, debt, late->rank, clv_smaller(own_ns, computed_ns), false);
+    take(blame, debt, late->rank, clv_larger(0, own_ns - computed_ns), true);
     int64_t left_ns = part_of(waits_ns, debt);
     for (int32_t i = 0; i < ways->n - has_common && left_ns > 0; i++) {
         left_ns -= pass_on(blame, debt, &ways->cells[i], left_ns);
@@ -276,7 +278,7 @@ static void take_within(const blame_t *blame, debt_t *debt, const cell_t *late, 
     const int64_t waits_ns =
         late->waited_ns - late->arrival_ns - (early->waited_ns - early->arrival_ns);
 
-    take(blame, debt, late->rank, part_of(kept_ns, debt), 1);
+    take(blame, debt, late->rank, part_of(kept_ns, debt), true);
     if (late->waited_ns > early->waited_ns) {
         (void) pass_on(blame, debt, late, part_of(waits_ns, debt));
     }
@@ -296,7 +298,7 @@ static void charge(const blame_t *blame, const cell_t *early, const cell_t *late
         return;
     }
     for (int i = 0; i < MAX_COMMON && debt.rest_ns > 0; i++) {
-        const int has_common = go_back(blame, &one, &other, &one_way, &other_way);
+        const bool has_common = go_back(blame, &one, &other, &one_way, &other_way);
         const sums_t sums = sums_of(&one_way, &one, has_common);
         const sums_t other_sums = sums_of(&other_way, &other, has_common);
         take_since(blame, &debt, late, &one_way, &sums, &other_sums, has_common);
@@ -310,7 +312,7 @@ static void charge(const blame_t *blame, const cell_t *early, const cell_t *late
             break;
         }
     }
-    take(blame, &debt, late->rank, debt.rest_ns, 0);
+    take(blame, &debt, late->rank, debt.rest_ns, false);
 }
 
 /* ---- all calls ------------------------------------------------------------------------------- */
@@ -332,7 +334,7 @@ static void charge_call(blame_t *blame, int32_t comm_at, int32_t call)
     }
 }
 
-static int find_all_causes(blame_t *blame)
+static bool find_all_causes(blame_t *blame)
 {
     const view_t *view = blame->view;
 
@@ -344,22 +346,22 @@ static int find_all_causes(blame_t *blame)
         const size_t n = (size_t) comm->n_ranks;
         blame->causes[k] = clv_alloc_unset((size_t) comm->n_calls * n, sizeof **blame->causes);
         if (blame->causes[k] == NULL) {
-            return 0;
+            return false;
         }
         for (int32_t i = 0; i < comm->n_calls; i++) {
             find_causes(blame, comm, i, blame->causes[k] + (size_t) i * n);
         }
     }
-    return 1;
+    return true;
 }
 
-int view_find_blame(const view_t *view, view_counts_t *counts)
+bool view_find_blame(const view_t *view, view_counts_t *counts)
 {
     blame_t blame = {.view = view, .counts = counts->ranks};
 
     blame.causes = clv_alloc((size_t) view->n_comms + 1, sizeof *blame.causes);
     blame.order = clv_alloc((size_t) view->n_ranks, sizeof *blame.order);
-    const int done = blame.causes != NULL && blame.order != NULL && find_all_causes(&blame);
+    const bool done = blame.causes != NULL && blame.order != NULL && find_all_causes(&blame);
     for (int32_t k = 0; done && k < view->n_comms; k++) {
         for (int32_t i = 0; blame.causes[k] != NULL && i < view->comms[k].n_calls; i++) {
             charge_call(&blame, k, i);

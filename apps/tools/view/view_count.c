@@ -34,16 +34,16 @@ void view_stream_name(const view_t *view, int32_t stream, char *name, size_t siz
     clv_text_cut(name, size - 1);
 }
 
-int view_is_whole(const view_comm_t *comm, int32_t call)
+bool view_is_whole(const view_comm_t *comm, int32_t call)
 {
     const int64_t *arrival_ns = comm->arrival_ns + (size_t) call * (size_t) comm->n_ranks;
 
     for (int32_t i = 0; i < comm->n_ranks; i++) {
         if (arrival_ns[i] == CLV_NUMBERS_NO_TIME) {
-            return 0;
+            return false;
         }
     }
-    return 1;
+    return true;
 }
 
 static void forget_waits(int32_t n_ranks, clv_numbers_rank_t *ranks, clv_numbers_call_t *numbers)
@@ -155,15 +155,15 @@ static void find_span(const view_t *view, span_t *span)
     }
 }
 
-static int count_comm(const view_t *view, const view_comm_t *comm, view_counts_t *counts,
-                      span_t *span)
+static bool count_comm(const view_t *view, const view_comm_t *comm, view_counts_t *counts,
+                       span_t *span)
 {
     clv_numbers_rank_t *ranks = clv_alloc((size_t) comm->n_ranks, sizeof *ranks);
     clv_numbers_call_t call;
 
     (void) view;
     if (ranks == NULL) {
-        return 0;
+        return false;
     }
     for (int32_t i = 0; i < comm->n_calls; i++) {
         view_numbers(comm, i, ranks, &call);
@@ -177,7 +177,7 @@ static int count_comm(const view_t *view, const view_comm_t *comm, view_counts_t
         }
     }
     clv_free(ranks);
-    return 1;
+    return true;
 }
 
 static int most_lost_first(const void *a, const void *b)
@@ -233,16 +233,16 @@ static void finish(const view_t *view, view_counts_t *counts, const span_t *span
     qsort(counts->streams, (size_t) view->n_streams, sizeof *counts->streams, most_lost_first);
 }
 
-int view_count(const view_t *view, view_counts_t *counts)
+bool view_count(const view_t *view, view_counts_t *counts)
 {
     span_t span;
-    int done = 1;
+    bool done = true;
 
     *counts = (view_counts_t){0};
     counts->streams = clv_alloc((size_t) view->n_streams + 1, sizeof *counts->streams);
     counts->ranks = clv_alloc((size_t) view->n_ranks, sizeof *counts->ranks);
     if (counts->streams == NULL || counts->ranks == NULL) {
-        return 0;
+        return false;
     }
     for (int32_t i = 0; i < view->n_streams; i++) {
         counts->streams[i].stream = i;

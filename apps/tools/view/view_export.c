@@ -31,7 +31,7 @@ static const clv_clva_head_t *head_of(const view_t *view, int32_t rank)
 /* ---- every call of every rank ---------------------------------------------------------------- */
 
 typedef void (*put_t)(FILE *file, const view_t *view, const view_comm_t *comm, int32_t call,
-                      int32_t rank, const clv_numbers_rank_t *numbers, int is_last);
+                      int32_t rank, const clv_numbers_rank_t *numbers, bool is_last);
 
 static void put_call(FILE *file, const view_t *view, const view_comm_t *comm, int32_t call,
                      clv_numbers_rank_t *ranks, put_t put)
@@ -69,7 +69,7 @@ static int put_calls(FILE *file, const view_t *view, put_t put)
 /* ---- a line per call and rank ---------------------------------------------------------------- */
 
 static void put_cell(FILE *file, const view_t *view, const view_comm_t *comm, int32_t call,
-                     int32_t rank, const clv_numbers_rank_t *numbers, int is_last)
+                     int32_t rank, const clv_numbers_rank_t *numbers, bool is_last)
 {
     const size_t cell = (size_t) call * (size_t) comm->n_ranks + (size_t) rank;
     const int32_t world = comm->members[rank];
@@ -176,7 +176,7 @@ static void put_pair(FILE *file, const view_t *view, const view_comm_t *comm, in
 
 /* One complete event; the part in which it waited for later ranks is one within it. */
 static void put_event(FILE *file, const view_t *view, const view_comm_t *comm, int32_t call,
-                      int32_t rank, const clv_numbers_rank_t *numbers, int is_last)
+                      int32_t rank, const clv_numbers_rank_t *numbers, bool is_last)
 {
     const size_t cell = (size_t) call * (size_t) comm->n_ranks + (size_t) rank;
     const int32_t world = comm->members[rank];

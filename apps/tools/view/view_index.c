@@ -37,13 +37,13 @@ static void put(view_index_t *index, const view_index_slot_t *from)
     index->n++;
 }
 
-static int grow(view_index_t *index)
+static bool grow(view_index_t *index)
 {
     view_index_t larger = {.size = index->size == 0 ? FIRST_SLOTS : 2 * index->size};
 
     larger.slots = clv_alloc(larger.size, sizeof *larger.slots);
     if (larger.slots == NULL) {
-        return 0;
+        return false;
     }
     for (size_t i = 0; i < index->size; i++) {
         if (index->slots[i].next != 0) {
@@ -52,16 +52,16 @@ static int grow(view_index_t *index)
     }
     clv_free(index->slots);
     *index = larger;
-    return 1;
+    return true;
 }
 
-int view_index_put(view_index_t *index, uint64_t hash, int32_t place)
+bool view_index_put(view_index_t *index, uint64_t hash, int32_t place)
 {
     if (2 * index->n >= index->size && !grow(index)) {
-        return 0;
+        return false;
     }
     put(index, &(view_index_slot_t){hash, place + 1});
-    return 1;
+    return true;
 }
 
 void view_index_free(view_index_t *index)

@@ -6,13 +6,14 @@
  * Not: the things; the caller compares what it finds. Not for hostile hashes.
  *
  * Units: none.
- * Errors: 0: no memory.
+ * Errors: false: no memory.
  * Memory: 32 to 64 bytes a place; zeroed memory is an empty index.
  * Threads: one at a time.
  */
 #ifndef VIEW_INDEX_H
 #define VIEW_INDEX_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -29,7 +30,7 @@ typedef struct view_index {
 /* The places that were put with this hash, one after the other; *probe_p is 0 at first, and grows
  * by the slots that were looked at. -1: there are no more. */
 int32_t view_index_next(const view_index_t *index, uint64_t hash, size_t *probe_p);
-int view_index_put(view_index_t *index, uint64_t hash, int32_t place);
+bool view_index_put(view_index_t *index, uint64_t hash, int32_t place);
 void view_index_free(view_index_t *index);
 
 #endif

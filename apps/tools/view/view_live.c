@@ -14,13 +14,13 @@
 #define CLEAR     "\033[H\033[J" /* a terminal's: home, and all behind it empty */
 
 /* One look; 0: no memory. */
-static int show(const char *folder, const view_choice_t *choice, const view_network_t *network)
+static bool show(const char *folder, const view_choice_t *choice, const view_network_t *network)
 {
     view_t view;
     view_counts_t counts;
     view_what_if_t what_if;
     char reason[1200];
-    int done = 1;
+    bool done = true;
 
     if (view_load(folder, choice, &view, reason, sizeof reason) != 0) {
         printf("clv-view: %s; waiting\n", reason);
@@ -36,29 +36,30 @@ static int show(const char *folder, const view_choice_t *choice, const view_netw
 }
 
 /* Waits for a period. 1: a q was read. Without anything to read from it only waits. */
-static int reads_q(int *has_input)
+static bool reads_q(bool *has_input)
 {
     struct pollfd input = {.fd = *has_input ? STDIN_FILENO : -1, .events = POLLIN};
     char key = 0;
 
     if (poll(&input, 1, PERIOD_MS) <= 0) {
-        return 0;
+        return false;
     }
     if (read(STDIN_FILENO, &key, 1) <= 0) {
-        *has_input = 0;
-        return 0;
+        *has_input = false;
+        return false;
     }
     return key == 'q' || key == INTERRUPT;
 }
 
 int view_live(const char *folder, const view_choice_t *choice, const view_network_t *network)
 {
-    const int is_terminal = isatty(STDIN_FILENO), clears = isatty(STDOUT_FILENO);
+    const bool is_terminal = isatty(STDIN_FILENO), clears = isatty(STDOUT_FILENO);
     view_choice_t quiet = *choice;
     struct termios before, keys;
-    int has_input = 1, status = 0;
+    bool has_input = true;
+    int status = 0;
 
-    quiet.is_quiet = 1;
+    quiet.is_quiet = true;
     if (is_terminal && tcgetattr(STDIN_FILENO, &before) == 0) {
         keys = before;
         keys.c_lflag &= ~(tcflag_t) (ICANON | ECHO | ISIG); /* keys come as they are pressed */

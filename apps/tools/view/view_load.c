@@ -29,13 +29,13 @@ typedef struct loader {
     const view_choice_t *choice;
     view_node_t *node; /* of the file that is read */
     rank_state_t *ranks;
-    uint8_t *is_wanted; /* by rank */
+    bool *is_wanted; /* by rank */
     view_index_t comms, streams;
     int32_t max_streams, max_comms;
     int32_t *max_calls; /* by communicator */
     char *reason;
     size_t size;
-    int failed;
+    bool failed;
 } loader_t;
 
 static int fail(loader_t *loader, const char *text, const char *what)
@@ -43,7 +43,7 @@ static int fail(loader_t *loader, const char *text, const char *what)
     if (!loader->failed) {
         (void) snprintf(loader->reason, loader->size, text, what);
     }
-    loader->failed = 1;
+    loader->failed = true;
     return 0;
 }
 
@@ -122,7 +122,7 @@ static int fits_the_others(loader_t *loader, const view_node_t *node)
 }
 
 /* node->bytes are the view's afterwards, or freed. */
-static int take_node(loader_t *loader, view_node_t *node)
+static bool take_node(loader_t *loader, view_node_t *node)
 {
     int done = 0;
 
@@ -130,7 +130,7 @@ static int take_node(loader_t *loader, view_node_t *node)
     case CLV_OK:
         clv_text_make_plain(node->head.host);
         clv_text_make_plain(node->head.program);
-        node->is_there = 1;
+        node->is_there = true;
         done = fits_the_others(loader, node);
         break;
     case CLV_UNSUPPORTED:
@@ -141,14 +141,14 @@ static int take_node(loader_t *loader, view_node_t *node)
     }
     if (!done) {
         clv_free(node->bytes);
-        return 0;
+        return false;
     }
     loader->view->nodes[node->head.node] = *node;
     loader->view->n_nodes_there++;
-    return 1;
+    return true;
 }
 
-static int open_node(loader_t *loader, const char *folder, const char *name)
+static bool open_node(loader_t *loader, const char *folder, const char *name)
 {
     view_node_t node = {.every = 1};
     const char *reason;
@@ -157,8 +157,8 @@ static int open_node(loader_t *loader, const char *folder, const char *name)
     node.bytes = (unsigned char *) clv_file_read(node.path, &node.n_bytes, &reason);
     if (node.bytes == NULL) {
         (void) snprintf(loader->reason, loader->size, "%s: %s", node.path, reason);
-        loader->failed = 1;
-        return 0;
+        loader->failed = true;
+        return false;
     }
     return take_node(loader, &node);
 }
@@ -170,8 +170,8 @@ static void find_reversed(view_t *view, const clv_allprof_t *trace)
 
     for (int32_t op = 0; op < CLV_ALLPROF_N_OPS; op++) {
         int64_t n_calls = 0;
-        const int64_t n_local = clv_allprof_reversed(trace, op, 0, &n_calls);
-        view->n_reversed += clv_allprof_reversed(trace, op, 1, &n_calls);
+        const int64_t n_local = clv_allprof_reversed(trace, op, false, &n_calls);
+        view->n_reversed += clv_allprof_reversed(trace, op, true, &n_calls);
         view->n_by_offsets += n_calls;
         if (n_local > 0 && used < sizeof view->reversed) {
             used +=
@@ -183,7 +183,7 @@ static void find_reversed(view_t *view, const clv_allprof_t *trace)
 }
 
 /* A folder of liballprof's text: as if the recorder had written it. */
-static int open_allprof(loader_t *loader, const char *folder)
+static bool open_allprof(loader_t *loader, const char *folder)
 {
     clv_allprof_t trace;
 
@@ -209,15 +209,15 @@ static int open_allprof(loader_t *loader, const char *folder)
     return !loader->failed;
 }
 
-static int open_nodes(loader_t *loader, const char *folder)
+static bool open_nodes(loader_t *loader, const char *folder)
 {
     struct dirent **entries = NULL;
     const int n = scandir(folder, &entries, is_record_file, alphasort);
 
     if (n < 0) {
         (void) snprintf(loader->reason, loader->size, "%s: %s", folder, strerror(errno));
-        loader->failed = 1;
-        return 0;
+        loader->failed = true;
+        return false;
     }
     for (int i = 0; i < n; i++) {
         if (!loader->failed) {
@@ -234,9 +234,9 @@ static int open_nodes(loader_t *loader, const char *folder)
 
 /* ---- records of a file ----------------------------------------------------------------------- */
 
-typedef int (*take_t)(loader_t *loader, const clv_clva_record_t *record);
+typedef bool (*take_t)(loader_t *loader, const clv_clva_record_t *record);
 
-static int each_record(loader_t *loader, take_t take)
+static bool each_record(loader_t *loader, take_t take)
 {
     view_node_t *node = loader->node;
     size_t at = node->first, used = 0;
@@ -247,23 +247,23 @@ static int each_record(loader_t *loader, take_t take)
         status = clv_clva_get_record(node->bytes + at, node->n_bytes - at, loader->view->n_ranks,
                                      &record, &used);
         if (status == CLV_OK && !take(loader, &record)) {
-            return 0;
+            return false;
         }
         at += status == CLV_OK ? used : 0;
     }
     node->is_cut = status == CLV_AGAIN;
-    return status != CLV_PROTOCOL ? 1 : fail(loader, "%s is damaged", node->path);
+    return status != CLV_PROTOCOL ? true : fail(loader, "%s is damaged", node->path);
 }
 
-static int each_file(loader_t *loader, take_t take)
+static bool each_file(loader_t *loader, take_t take)
 {
     for (int32_t i = 0; i < loader->view->n_nodes; i++) {
         loader->node = &loader->view->nodes[i];
         if (loader->node->is_there && !each_record(loader, take)) {
-            return 0;
+            return false;
         }
     }
-    return 1;
+    return true;
 }
 
 /* ---- first pass: ranks, communicators, clocks ------------------------------------------------ */
@@ -289,19 +289,19 @@ static view_comm_t *add_comm(loader_t *loader, const view_comm_t *like)
     return &view->comms[view->n_comms++];
 }
 
-static int take_comm(loader_t *loader, const clv_clva_comm_t *from)
+static bool take_comm(loader_t *loader, const clv_clva_comm_t *from)
 {
     view_t *view = loader->view;
     view_comm_t like = {.id = from->id, .n_ranks = from->n_ranks};
 
     if (find_comm(loader, from->id) >= 0) {
-        return 1;
+        return true;
     }
     memcpy(like.name, from->name, sizeof like.name);
     clv_text_make_plain(like.name);
     view_comm_t *comm = add_comm(loader, &like);
     if (comm == NULL) {
-        return 0;
+        return false;
     }
     comm->members = clv_alloc((size_t) comm->n_ranks, sizeof *comm->members);
     comm->rank_of = clv_alloc((size_t) view->n_ranks, sizeof *comm->rank_of);
@@ -314,7 +314,7 @@ static int take_comm(loader_t *loader, const clv_clva_comm_t *from)
         comm->members[i] = clv_clva_get_member(from, i);
         comm->rank_of[comm->members[i]] = i;
     }
-    return 1;
+    return true;
 }
 
 /* A communicator's like, for calls that are numbered by themselves; its members are the other's.
@@ -328,18 +328,18 @@ static int32_t copy_comm(loader_t *loader, int32_t from, uint8_t how)
     return add_comm(loader, &like) == NULL ? -1 : loader->view->n_comms - 1;
 }
 
-static int take_clock(loader_t *loader, const clv_clva_clock_t *clock)
+static bool take_clock(loader_t *loader, const clv_clva_clock_t *clock)
 {
     view_node_t *node = loader->node;
     int32_t max = node->n_clocks; /* doubled at powers of two */
 
     if ((node->n_clocks & (node->n_clocks - 1)) == 0 || node->n_clocks == 0) {
         if (!grow(loader, (void **) &node->clocks, node->n_clocks, &max, sizeof *clock)) {
-            return 0;
+            return false;
         }
     }
     node->clocks[node->n_clocks++] = *clock;
-    return 1;
+    return true;
 }
 
 static void take_early(view_t *view, int32_t rank, const clv_clva_early_t *early)
@@ -351,7 +351,7 @@ static void take_early(view_t *view, int32_t rank, const clv_clva_early_t *early
     }
 }
 
-static int take_first(loader_t *loader, const clv_clva_record_t *record)
+static bool take_first(loader_t *loader, const clv_clva_record_t *record)
 {
     view_t *view = loader->view;
 
@@ -360,35 +360,35 @@ static int take_first(loader_t *loader, const clv_clva_record_t *record)
         for (int32_t i = 0; i < record->n; i++) {
             view->node_of[clv_clva_get_local(record, i)] = (int32_t) loader->node->head.node;
         }
-        return 1;
+        return true;
     case CLV_CLVA_COMM:
         return take_comm(loader, &record->comm);
     case CLV_CLVA_CLOCK:
         return take_clock(loader, &record->clock);
     case CLV_CLVA_DROPPED:
         view->n_dropped[record->rank] = record->number;
-        return 1;
+        return true;
     case CLV_CLVA_EVERY:
         loader->node->every = record->number;
-        return 1;
+        return true;
     case CLV_CLVA_COST:
         view->cost = view->cost.byte_ps == 0 ? record->cost : view->cost;
-        return 1;
+        return true;
     case CLV_CLVA_EARLY:
         take_early(view, record->rank, &record->early);
-        return 1;
+        return true;
     case CLV_CLVA_END:
-        loader->node->has_ended = 1;
+        loader->node->has_ended = true;
         loader->node->thread_ns = record->thread_ns;
-        return 1;
+        return true;
     default:
-        return 1;
+        return true;
     }
 }
 
 /* ---- second pass: streams -------------------------------------------------------------------- */
 
-static int is_same_stream(const clv_clva_stream_t *a, const clv_clva_stream_t *b)
+static bool is_same_stream(const clv_clva_stream_t *a, const clv_clva_stream_t *b)
 {
     return a->op == b->op && a->how == b->how && a->request == b->request && a->comm == b->comm &&
            a->bytes == b->bytes && a->root == b->root && a->type == b->type &&
@@ -438,12 +438,12 @@ static int32_t find_stream(loader_t *loader, const clv_clva_stream_t *key)
     return at >= 0 ? at : add_stream(loader, key);
 }
 
-static int take_stream(loader_t *loader, const clv_clva_record_t *record)
+static bool take_stream(loader_t *loader, const clv_clva_record_t *record)
 {
     rank_state_t *rank = &loader->ranks[record->rank];
 
     if (record->kind != CLV_CLVA_STREAM) {
-        return 1;
+        return true;
     }
     if (rank->stream == NULL) {
         rank->stream = clv_alloc(CLV_CLVA_MAX_STREAMS, sizeof *rank->stream);
@@ -491,25 +491,25 @@ static int32_t place_of(const view_comm_t *comm, uint32_t number)
 }
 
 /* Ranks come one after the other, so most numbers are new at the end or known. */
-static int add_number(loader_t *loader, view_comm_t *comm, uint32_t number)
+static bool add_number(loader_t *loader, view_comm_t *comm, uint32_t number)
 {
     const int32_t at = place_of(comm, number);
 
     if (at < comm->n_calls && comm->number[at] == number) {
-        return 1;
+        return true;
     }
     if (!grow(loader, (void **) &comm->number, comm->n_calls,
               &loader->max_calls[comm - loader->view->comms], sizeof *comm->number)) {
-        return 0;
+        return false;
     }
     memmove(comm->number + at + 1, comm->number + at,
             (size_t) (comm->n_calls - at) * sizeof *comm->number);
     comm->number[at] = number;
     comm->n_calls++;
-    return 1;
+    return true;
 }
 
-static int take_numbers(loader_t *loader, const clv_clva_record_t *record)
+static bool take_numbers(loader_t *loader, const clv_clva_record_t *record)
 {
     clv_clva_call_t call;
     int32_t stream;
@@ -520,10 +520,10 @@ static int take_numbers(loader_t *loader, const clv_clva_record_t *record)
         }
         view_comm_t *comm = comm_of(loader, record->rank, &call, &stream);
         if (comm != NULL && !add_number(loader, comm, call.number)) {
-            return 0;
+            return false;
         }
     }
-    return 1;
+    return true;
 }
 
 /* ---- fourth pass: the times ------------------------------------------------------------------ */
@@ -621,7 +621,7 @@ static void leave(loader_t *loader, int32_t rank, const clv_clva_call_t *call, i
     }
 }
 
-static int take_times(loader_t *loader, const clv_clva_record_t *record)
+static bool take_times(loader_t *loader, const clv_clva_record_t *record)
 {
     clv_clva_call_t call;
     int32_t stream;
@@ -639,7 +639,7 @@ static int take_times(loader_t *loader, const clv_clva_record_t *record)
         }
         leave(loader, record->rank, &call, stream, comm);
     }
-    return 1;
+    return true;
 }
 
 /* ---- the whole ------------------------------------------------------------------------------- */
@@ -661,18 +661,18 @@ static int read_rank(const char **at, int32_t n_ranks, int32_t *rank_p)
 }
 
 /* "0,4-7"; NULL is all. */
-static int read_ranks(loader_t *loader)
+static bool read_ranks(loader_t *loader)
 {
     const char *at = loader->choice->ranks;
     const int32_t n_ranks = loader->view->n_ranks;
 
     if (at == NULL) {
         memset(loader->is_wanted, 1, (size_t) n_ranks);
-        return 1;
+        return true;
     }
     do {
         int32_t first = 0;
-        int is_good = read_rank(&at, n_ranks, &first);
+        bool is_good = read_rank(&at, n_ranks, &first);
         int32_t last = first;
         if (is_good && *at == '-') {
             at++;
@@ -682,12 +682,12 @@ static int read_ranks(loader_t *loader)
             (void) snprintf(loader->reason, loader->size,
                             "--ranks must be ranks of this job, 0 to %d, such as 0,4-7, not '%s'",
                             (int) n_ranks - 1, loader->choice->ranks);
-            loader->failed = 1;
-            return 0;
+            loader->failed = true;
+            return false;
         }
         memset(loader->is_wanted + first, 1, (size_t) (last - first + 1));
     } while (*at++ == ',');
-    return 1;
+    return true;
 }
 
 /* What a reader must know of a node: one line, the worst of it. */
@@ -698,29 +698,29 @@ static void warn_of_node(view_t *view, int32_t at)
     if (!node->is_there) {
         fprintf(stderr, "clv-view: the file of node %d is missing: its ranks are left out\n",
                 (int) at);
-        view->is_partial = 1;
+        view->is_partial = true;
     } else if (node->n_clocks == 0 && view->n_nodes > 1) {
         fprintf(stderr, "clv-view: %s: the clock was never synchronised: no lateness\n",
                 node->path);
-        view->is_partial = 1;
+        view->is_partial = true;
     } else if (node->is_cut) {
         fprintf(stderr, "clv-view: %s ends early, within a record: what is before it is shown\n",
                 node->path);
-        view->is_partial = 1;
+        view->is_partial = true;
     } else if (!node->has_ended) {
         fprintf(stderr, "clv-view: %s ends early: the job is running or was killed\n", node->path);
     }
 }
 
 /* Whether clocks can be compared. */
-static int has_clocks(const view_t *view)
+static bool has_clocks(const view_t *view)
 {
     for (int32_t i = 0; i < view->n_nodes; i++) {
         if (view->nodes[i].is_there && view->nodes[i].n_clocks == 0 && view->n_nodes > 1) {
-            return 0;
+            return false;
         }
     }
-    return 1;
+    return true;
 }
 
 static void warn(view_t *view)
@@ -757,8 +757,8 @@ static int load(loader_t *loader, const char *folder)
     return each_file(loader, take_times);
 }
 
-int view_load(const char *folder, const view_choice_t *choice, view_t *view, char *reason,
-              size_t size)
+bool view_load(const char *folder, const view_choice_t *choice, view_t *view, char *reason,
+               size_t size)
 {
     loader_t loader = {.view = view, .choice = choice, .reason = reason, .size = size};
 

@@ -75,8 +75,8 @@ int view_collective_of(const clv_clva_stream_t *key)
     return -1;
 }
 
-static int is_not_taken(const clv_choose_config_t *config, const view_comm_t *comm, int32_t call,
-                        const clv_clva_stream_t *key, int collective)
+static bool is_not_taken(const clv_choose_config_t *config, const view_comm_t *comm, int32_t call,
+                         const clv_clva_stream_t *key, int collective)
 {
     return collective >= 0 && (config->collectives >> collective & 1) == 0 &&
            comm->choice[call] == CLV_CLVA_NOT_OURS && comm->n_ranks >= config->min_ranks &&

@@ -68,7 +68,7 @@ static size_t list_calls(const archive_t *archive, int32_t rank)
 
     for (int32_t k = 0; k < view->n_comms; k++) {
         const view_comm_t *comm = &view->comms[k];
-        const int is_there = comm->rank_of[rank] >= 0 && comm->how == CLV_CLVA_HOW_BLOCKING;
+        const bool is_there = comm->rank_of[rank] >= 0 && comm->how == CLV_CLVA_HOW_BLOCKING;
         for (int32_t i = 0; is_there && i < comm->n_calls; i++) {
             const size_t cell = (size_t) i * (size_t) comm->n_ranks + (size_t) comm->rank_of[rank];
             if (comm->arrival_ns[cell] != CLV_NUMBERS_NO_TIME) {
@@ -85,8 +85,8 @@ static void put_call(archive_t *archive, OTF2_EvtWriter *writer, int32_t rank, c
 {
     const view_comm_t *comm = &archive->view->comms[one->comm];
     const clv_clva_stream_t *key = &archive->view->streams[comm->stream[one->call]].key;
-    const int has_root = clv_clva_ops[key->op].has_root;
-    const int is_root = has_root && comm->rank_of[rank] == key->root;
+    const bool has_root = clv_clva_ops[key->op].has_root;
+    const bool is_root = has_root && comm->rank_of[rank] == key->root;
     const int comes_from_root = key->op == CLV_CLVA_OP_BCAST || key->op == CLV_CLVA_OP_SCATTER ||
                                 key->op == CLV_CLVA_OP_SCATTERV;
     const uint64_t bytes = (uint64_t) key->bytes;
@@ -165,7 +165,7 @@ static void define_places(archive_t *archive)
     keep(archive, OTF2_GlobalDefWriter_WriteSystemTreeNode(
                       archive->definitions, 0, machine, machine, OTF2_UNDEFINED_SYSTEM_TREE_NODE));
     for (int32_t i = 0; i <= view->n_nodes; i++) {
-        const int is_there = i < view->n_nodes && view->nodes[i].is_there;
+        const bool is_there = i < view->n_nodes && view->nodes[i].is_there;
         (void) snprintf(name, sizeof name, "%s",
                         is_there ? view->nodes[i].head.host : "not recorded");
         keep(archive, OTF2_GlobalDefWriter_WriteSystemTreeNode(
@@ -234,7 +234,7 @@ static void define(archive_t *archive)
 /* ---- the archive ----------------------------------------------------------------------------- */
 
 /* Its span, and room for the calls of a rank. 0: no memory. */
-static int measure(archive_t *archive)
+static bool measure(archive_t *archive)
 {
     const view_t *view = archive->view;
     size_t n_calls = 1;

@@ -86,7 +86,7 @@ static void add_places(page_t *page, int32_t comm_at, clv_numbers_rank_t *ranks)
     }
 }
 
-static int find_places(page_t *page)
+static bool find_places(page_t *page)
 {
     const view_t *view = page->view;
     clv_numbers_rank_t *ranks = clv_alloc((size_t) view->n_ranks, sizeof *ranks);
@@ -110,7 +110,7 @@ static int find_places(page_t *page)
 }
 
 /* Rows go node by node; those of missing nodes come last. */
-static int find_rows(page_t *page)
+static bool find_rows(page_t *page)
 {
     const view_t *view = page->view;
     int32_t row = 0;
@@ -118,7 +118,7 @@ static int find_rows(page_t *page)
     page->row_of = clv_alloc((size_t) view->n_ranks, sizeof *page->row_of);
     page->rank_of = clv_alloc((size_t) view->n_ranks, sizeof *page->rank_of);
     if (page->row_of == NULL || page->rank_of == NULL) {
-        return 0;
+        return false;
     }
     for (int32_t node = 0; node <= view->n_nodes; node++) {
         for (int32_t rank = 0; rank < view->n_ranks; rank++) {
@@ -128,7 +128,7 @@ static int find_rows(page_t *page)
             }
         }
     }
-    return 1;
+    return true;
 }
 
 /* ---- a map ----------------------------------------------------------------------------------- */
@@ -141,7 +141,7 @@ typedef struct map {
     int32_t *last; /* by column, a row; -1: cannot tell, or several calls */
 } map_t;
 
-static int is_of(const page_t *page, const map_t *map, const place_t *place)
+static bool is_of(const page_t *page, const map_t *map, const place_t *place)
 {
     return map->stream < 0 || page->view->comms[place->comm].stream[place->call] == map->stream;
 }
@@ -255,7 +255,7 @@ static void put_map(const page_t *page, const map_t *map)
     fputs("}", page->file);
 }
 
-static int make_map(const page_t *page, int32_t stream, int32_t columns, int32_t rows)
+static bool make_map(const page_t *page, int32_t stream, int32_t columns, int32_t rows)
 {
     map_t map = {.stream = stream};
     int32_t at = 0;
@@ -269,7 +269,7 @@ static int make_map(const page_t *page, int32_t stream, int32_t columns, int32_t
     map.sum_ns = clv_alloc(n, sizeof *map.sum_ns);
     map.n = clv_alloc(n, sizeof *map.n);
     map.last = clv_alloc((size_t) map.columns, sizeof *map.last);
-    const int is_there = map.sum_ns != NULL && map.n != NULL && map.last != NULL;
+    const bool is_there = map.sum_ns != NULL && map.n != NULL && map.last != NULL;
     for (int32_t i = 0; is_there && i < page->n_places; i++) {
         if (is_of(page, &map, &page->places[i])) {
             add_call(page, &map, &page->places[i], at++);
@@ -284,9 +284,9 @@ static int make_map(const page_t *page, int32_t stream, int32_t columns, int32_t
     return is_there;
 }
 
-static int put_maps(const page_t *page)
+static bool put_maps(const page_t *page)
 {
-    int done;
+    bool done;
 
     fputs("{\"maps\":[", page->file);
     done = page->n_places == 0 || make_map(page, -1, MAX_COLUMNS, MAX_ROWS);
@@ -365,29 +365,29 @@ static void put_calls(page_t *page)
 /* ---- the page -------------------------------------------------------------------------------- */
 
 /* What stands in the place of a word of the text; 0: it failed. */
-static int put_part(page_t *page, const char *word)
+static bool put_part(page_t *page, const char *word)
 {
     if (strncmp(word, "@NUMBERS@", 9) == 0) {
         view_print_json(page->file, page->view, page->counts, page->what_if);
-        return 1;
+        return true;
     }
     if (!put_maps(page)) {
-        return 0;
+        return false;
     }
     put_calls(page);
-    return 1;
+    return true;
 }
 
-int view_print_page(FILE *file, const view_t *view, const view_counts_t *counts,
-                    const view_what_if_t *what_if)
+bool view_print_page(FILE *file, const view_t *view, const view_counts_t *counts,
+                     const view_what_if_t *what_if)
 {
     page_t page = {.file = file, .view = view, .counts = counts, .what_if = what_if};
-    int done = find_places(&page) && find_rows(&page);
+    bool done = find_places(&page) && find_rows(&page);
 
     for (size_t i = 0; done && i < sizeof page_lines / sizeof page_lines[0]; i++) {
         const char *line = page_lines[i], *word = strchr(line, '@');
-        const int is_part = word != NULL && (strncmp(word, "@NUMBERS@", 9) == 0 ||
-                                             strncmp(word, "@DETAIL@", 8) == 0);
+        const bool is_part = word != NULL && (strncmp(word, "@NUMBERS@", 9) == 0 ||
+                                              strncmp(word, "@DETAIL@", 8) == 0);
         if (is_part) {
             fwrite(line, 1, (size_t) (word - line), file);
             done = put_part(&page, word);

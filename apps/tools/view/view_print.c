@@ -145,7 +145,7 @@ static void print_waits(FILE *file, const view_t *view, const view_stream_count_
 }
 
 /* Whether all its times are printed as zeros. */
-static int is_zero_stream(const view_stream_count_t *one)
+static bool is_zero_stream(const view_stream_count_t *one)
 {
     return one->n_calls == 0 || (ms((double) one->wait_ns) < 0.05 && ms(one->spread_ns) < 0.0005 &&
                                  ms(one->after_ns) < 0.0005);
@@ -199,7 +199,7 @@ static int most_caused_first(const void *a, const void *b)
     return *(const int32_t *) a - *(const int32_t *) b;
 }
 
-static int is_zero_rank(const view_rank_count_t *one)
+static bool is_zero_rank(const view_rank_count_t *one)
 {
     return one->n_last == 0 && ms(one->caused_ns) < 0.05 && ms(one->lateness_ns) < 0.0005 &&
            ms(one->own_ns) < 0.0005 && ms(one->inherited_ns) < 0.0005 &&
@@ -226,7 +226,7 @@ static void print_order(FILE *file, const view_t *view, const view_counts_t *cou
     fprintf(file, "\n%5s %9s %10s %8s %10s %9s %9s %9s   %s\n", "rank", "causes", "causes ms",
             "last", "late ms", "own ms", "inherited", "waits ms", "host");
     for (int32_t i = 0; i < view->n_ranks; i++) {
-        const int is_zero = is_zero_rank(&counts->ranks[order[i]]);
+        const bool is_zero = is_zero_rank(&counts->ranks[order[i]]);
         n_zero += is_zero;
         if (n < MAX_RANKS && !is_zero) {
             print_rank(file, view, counts, order[i]);

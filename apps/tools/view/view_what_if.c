@@ -136,7 +136,7 @@ static int64_t arrival_at_next(const building_t *building, int32_t comm_at, int3
 }
 
 /* None of its ranks has been anywhere else before its next call. */
-static int is_next(const building_t *building, int32_t comm_at)
+static bool is_next(const building_t *building, int32_t comm_at)
 {
     const view_comm_t *comm = &building->view->comms[comm_at];
 
@@ -145,11 +145,11 @@ static int is_next(const building_t *building, int32_t comm_at)
         const int64_t here_ns = arrival_at_next(building, comm_at, rank);
         for (int32_t other = 0; other < building->n_comms; other++) {
             if (other != comm_at && arrival_at_next(building, other, rank) < here_ns) {
-                return 0;
+                return false;
             }
         }
     }
-    return 1;
+    return true;
 }
 
 static int64_t first_at_next(const building_t *building, int32_t comm_at)
@@ -186,13 +186,13 @@ static int32_t next_comm(const building_t *building)
 /* ---- places ---------------------------------------------------------------------------------- */
 
 /* Nodes by the numbers of their first ranks; NULL where each rank has one of its own. */
-static int find_places(const view_t *view, const view_comm_t *comm, const int32_t **place_p)
+static bool find_places(const view_t *view, const view_comm_t *comm, const int32_t **place_p)
 {
     int32_t *place = clv_alloc((size_t) comm->n_ranks, sizeof *place);
     int32_t n_places = 0;
 
     if (place == NULL) {
-        return 0;
+        return false;
     }
     for (int32_t p = 0; p < comm->n_ranks; p++) {
         int32_t q = 0;
@@ -206,10 +206,10 @@ static int find_places(const view_t *view, const view_comm_t *comm, const int32_
         place = NULL;
     }
     *place_p = place;
-    return 1;
+    return true;
 }
 
-static int build(building_t *building)
+static bool build(building_t *building)
 {
     const view_t *view = building->view;
     int64_t n_calls = 0, cells = 1;
@@ -223,7 +223,7 @@ static int build(building_t *building)
     building->comms = clv_alloc((size_t) building->n_comms + 1, sizeof *building->comms);
     building->calls = clv_alloc((size_t) n_calls + 1, sizeof *building->calls);
     if (building->comms == NULL || building->calls == NULL || building->next == NULL) {
-        return 0;
+        return false;
     }
     building->run = (clv_what_if_run_t){.n_ranks = view->n_ranks,
                                         .n_comms = building->n_comms,
@@ -234,13 +234,13 @@ static int build(building_t *building)
         building->comms[i].n_ranks = comm->n_ranks;
         building->comms[i].members = comm->members;
         if (!find_places(view, comm, &building->comms[i].place)) {
-            return 0;
+            return false;
         }
     }
     for (int32_t at = next_comm(building); at >= 0; at = next_comm(building)) {
         place_call(building, at);
     }
-    return 1;
+    return true;
 }
 
 static void unbuild(building_t *building)
@@ -268,8 +268,8 @@ static uint32_t ran_plans(const view_t *view)
             const int collective = plannable(&view->streams[comm->stream[i]].key, comm->n_ranks);
             int length = 0;
             const char *word = clv_clva_word(head->choices, comm->choice[i], &length);
-            const int is_plan = comm->choice[i] != CLV_CLVA_NOT_OURS && word != NULL &&
-                                strncmp(word, "previous", (size_t) length) != 0;
+            const bool is_plan = comm->choice[i] != CLV_CLVA_NOT_OURS && word != NULL &&
+                                 strncmp(word, "previous", (size_t) length) != 0;
             if (collective >= 0) {
                 n_more[collective] += is_plan ? 1 : -1;
             }
@@ -531,7 +531,7 @@ static int32_t n_blocking(const view_t *view)
     return n;
 }
 
-static int find(building_t *building, const view_network_t *network)
+static bool find(building_t *building, const view_network_t *network)
 {
     view_what_if_t *what_if = building->what_if;
     const char *why = building->n_comms > MAX_COMMS ? "too many communicators" : NULL;
@@ -541,7 +541,7 @@ static int find(building_t *building, const view_network_t *network)
     if (why == NULL) {
         find_what_ran(building, network);
         if (!build(building)) {
-            return 0;
+            return false;
         }
     }
     why = why == NULL ? refusal_of_run(building) : why;
@@ -566,10 +566,10 @@ static int find(building_t *building, const view_network_t *network)
     return status != CLV_NO_MEMORY;
 }
 
-int view_find_what_if(const view_t *view, const view_network_t *network, view_what_if_t *what_if)
+bool view_find_what_if(const view_t *view, const view_network_t *network, view_what_if_t *what_if)
 {
     building_t building = {.view = view, .n_comms = n_blocking(view), .what_if = what_if};
-    int done = 1;
+    bool done = true;
 
     *what_if = (view_what_if_t){0};
     if (!view->has_time || view->n_cells == 0) {
