@@ -56,7 +56,7 @@ void clv_alloc_drop_spare(void)
     }
 }
 
-int clv_alloc_is_short(void)
+bool clv_alloc_is_short(void)
 {
     return atomic_load_explicit(&spare_used, memory_order_relaxed) != 0;
 }
@@ -80,7 +80,7 @@ static void *from_spare(size_t n_bytes)
     return spare + used;
 }
 
-static int is_spare(const void *memory)
+static bool is_spare(const void *memory)
 {
     const size_t there = atomic_load_explicit(&spare_bytes, memory_order_acquire);
 

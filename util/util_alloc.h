@@ -22,6 +22,7 @@
 #ifndef CLV_UTIL_ALLOC_H
 #define CLV_UTIL_ALLOC_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #define CLV_LINE_BYTES 64
@@ -34,7 +35,7 @@ void clv_free(void *memory);
 /* Keeps a spare of n_bytes, unless there is one. On failure there is none. */
 void clv_alloc_keep_spare(size_t n_bytes);
 void clv_alloc_drop_spare(void); /* one that was touched stays */
-int clv_alloc_is_short(void);    /* it has been touched */
+bool clv_alloc_is_short(void);   /* it has been touched */
 
 /* Called before each allocation; a non-zero return makes that allocation fail, CLV_ALLOC_NO_HEAP
  * only what would come from the heap. NULL removes it. */

@@ -21,7 +21,7 @@ static sigset_t too_large(void)
     return set;
 }
 
-static int is_pending(void)
+static bool is_pending(void)
 {
     sigset_t pending;
     return sigpending(&pending) == 0 && sigismember(&pending, SIGXFSZ) == 1;

@@ -16,12 +16,13 @@
 #define CLV_UTIL_LIMIT_H
 
 #include <signal.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 typedef struct clv_limit_guard {
-    sigset_t mask;  /* of the thread, before */
-    int is_waiting; /* a SIGXFSZ that is not ours */
+    sigset_t mask;   /* of the thread, before */
+    bool is_waiting; /* a SIGXFSZ that is not ours */
 } clv_limit_guard_t;
 
 void clv_limit_begin(clv_limit_guard_t *guard);

@@ -4,6 +4,7 @@
  */
 #include "util/util_list.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -22,7 +23,7 @@ static int find(const char *name, size_t length, clv_list_name_t name_of, int n_
 clv_status_t clv_list_read(const char *list, clv_list_name_t name_of, int n_names, uint32_t *bits_p)
 {
     const uint32_t all = (uint32_t) ((UINT64_C(1) << n_names) - 1);
-    const int excludes = list[0] == '^';
+    const bool excludes = list[0] == '^';
     const char *at = list + excludes;
     uint32_t bits = 0;
 

@@ -19,7 +19,7 @@ void clv_log_set_sink(clv_log_sink_t sink, void *context, clv_log_level_t max_le
     log_max_level = max_level;
 }
 
-int clv_log_wants(clv_log_level_t level)
+bool clv_log_wants(clv_log_level_t level)
 {
     return log_sink != NULL && level <= log_max_level;
 }

@@ -12,6 +12,8 @@
 #ifndef CLV_UTIL_LOG_H
 #define CLV_UTIL_LOG_H
 
+#include <stdbool.h>
+
 typedef enum clv_log_level {
     CLV_LOG_HOST = 0,   /* the user must know, and all processes of a host would say the same */
     CLV_LOG_ERROR = 1,  /* the user must know */
@@ -22,7 +24,7 @@ typedef enum clv_log_level {
 typedef void (*clv_log_sink_t)(void *context, clv_log_level_t level, const char *line);
 
 void clv_log_set_sink(clv_log_sink_t sink, void *context, clv_log_level_t max_level);
-int clv_log_wants(clv_log_level_t level);
+bool clv_log_wants(clv_log_level_t level);
 
 #if defined(__GNUC__)
 __attribute__((format(printf, 2, 3)))

@@ -4,6 +4,7 @@
  */
 #include "util/util_near.h"
 
+#include <stdbool.h>
 #include <string.h>
 
 #include "util/util_min_max.h"
@@ -45,14 +46,14 @@ static int changes(const char *a, size_t n_a, const char *b, size_t n_b)
     return rows.row[n_a % 3][n_b];
 }
 
-static int contains(const char *text, size_t n_text, const char *part, size_t n_part)
+static bool contains(const char *text, size_t n_text, const char *part, size_t n_part)
 {
     for (size_t at = 0; n_part >= LEAST_PART && at + n_part <= n_text; at++) {
         if (memcmp(text + at, part, n_part) == 0) {
-            return 1;
+            return true;
         }
     }
-    return 0;
+    return false;
 }
 
 const char *clv_near(const char *word, size_t length, const char *const *names, size_t n_names)

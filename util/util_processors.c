@@ -77,7 +77,7 @@ static void read_file(const char *folder, const char *name, char *text, int n_by
     }
 }
 
-static int64_t quota_in(const char *folder, int is_old)
+static int64_t quota_in(const char *folder, bool is_old)
 {
     char text[64], period[64];
 
@@ -106,7 +106,7 @@ static uint64_t number_of(const char *folder)
 
 /* Finds the smallest quota among a group and the groups that contain it, up to the folder's first
  * n_top characters. Of equal quotas the outermost counts. */
-static void look_upwards(char *folder, size_t n_top, int is_old, clv_processors_t *processors)
+static void look_upwards(char *folder, size_t n_top, bool is_old, clv_processors_t *processors)
 {
     for (;;) {
         const int64_t permille = quota_in(folder, is_old);
@@ -126,26 +126,26 @@ static void look_upwards(char *folder, size_t n_top, int is_old, clv_processors_
 }
 
 /* Whether word is in list, whose words are separated by commas. */
-static int has_word(const char *list, const char *word)
+static bool has_word(const char *list, const char *word)
 {
     const size_t n = strlen(word);
 
     for (const char *at = list; at != NULL; at = strchr(at, ',')) {
         at += *at == ',';
         if (strncmp(at, word, n) == 0 && (at[n] == ',' || at[n] == '\0')) {
-            return 1;
+            return true;
         }
     }
-    return 0;
+    return false;
 }
 
 /* Reads this process's group from /proc/self/cgroup; for version 1, that of the controller
  * "cpu". */
-static int find_group(const char *root, int is_old, char *group)
+static bool find_group(const char *root, bool is_old, char *group)
 {
     char path[PATH_BYTES], line[LINE_BYTES];
     FILE *file;
-    int is_found = 0;
+    bool is_found = false;
 
     (void) snprintf(path, sizeof path, "%s/proc/self/cgroup", root);
     file = fopen(path, "re");
@@ -168,7 +168,7 @@ static int find_group(const char *root, int is_old, char *group)
 
 /* A mount shows the groups below its top. If this process is in none of them, the top is the
  * nearest group that is visible. */
-static void look_at_mount(const char *root, const char *top, const char *point, int is_old,
+static void look_at_mount(const char *root, const char *top, const char *point, bool is_old,
                           clv_processors_t *processors)
 {
     const size_t n_top = strcmp(top, "/") == 0 ? 0 : strlen(top);
@@ -200,9 +200,9 @@ static void look_at_line(const char *root, char *line, clv_processors_t *process
         return;
     }
     if (strcmp(type, "cgroup2") == 0) {
-        look_at_mount(root, top, point, 0, processors);
+        look_at_mount(root, top, point, false, processors);
     } else if (strcmp(type, "cgroup") == 0 && has_word(options, "cpu")) {
-        look_at_mount(root, top, point, 1, processors);
+        look_at_mount(root, top, point, true, processors);
     }
 }
 

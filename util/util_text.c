@@ -5,6 +5,8 @@
  */
 #include "util/util_text.h"
 
+#include <stdbool.h>
+
 typedef struct form {
     unsigned char first_low, first_high, second_low, second_high, n_bytes;
 } form_t;
@@ -16,18 +18,18 @@ static const form_t forms[] = {
 };
 
 /* A zero byte fits no form, so nothing behind the end of the text is read. */
-static int fits(const form_t *form, const unsigned char *bytes)
+static bool fits(const form_t *form, const unsigned char *bytes)
 {
     if (bytes[0] < form->first_low || bytes[0] > form->first_high || bytes[1] < form->second_low ||
         bytes[1] > form->second_high) {
-        return 0;
+        return false;
     }
     for (size_t i = 2; i < form->n_bytes; i++) {
         if ((bytes[i] & 0xc0) != 0x80) {
-            return 0;
+            return false;
         }
     }
-    return 1;
+    return true;
 }
 
 size_t clv_text_letter_bytes(const char *text)
@@ -46,7 +48,7 @@ size_t clv_text_letter_bytes(const char *text)
 }
 
 /* C0, DEL and, in two bytes, C1. */
-static int is_control(const char *text, size_t n_bytes)
+static bool is_control(const char *text, size_t n_bytes)
 {
     const unsigned char *bytes = (const unsigned char *) text;
 

@@ -10,21 +10,21 @@
 
 /* What Linux reports is enough. hwloc's x86 component would run on each processor in turn to query
  * it, also on those of other ranks. */
-int clv_topology_load(hwloc_topology_t *topology_p)
+bool clv_topology_load(hwloc_topology_t *topology_p)
 {
     if (hwloc_get_api_version() >> 16 != HWLOC_API_VERSION >> 16 ||
         hwloc_topology_init(topology_p) != 0) {
-        return 0;
+        return false;
     }
 #if HWLOC_API_VERSION >= 0x00020100
     (void) hwloc_topology_set_components(*topology_p, HWLOC_TOPOLOGY_COMPONENTS_FLAG_BLACKLIST,
                                          "x86");
 #endif
     if (hwloc_topology_load(*topology_p) == 0) {
-        return 1;
+        return true;
     }
     hwloc_topology_destroy(*topology_p);
-    return 0;
+    return false;
 }
 
 static int n_cores(hwloc_topology_t topology, hwloc_obj_t object)
@@ -34,7 +34,7 @@ static int n_cores(hwloc_topology_t topology, hwloc_obj_t object)
     return n > 0 ? n : hwloc_bitmap_weight(object->cpuset); /* no cores are reported */
 }
 
-static int is_data_cache(hwloc_obj_t object)
+static bool is_data_cache(hwloc_obj_t object)
 {
 #if HWLOC_API_VERSION >= 0x00020000
     return hwloc_obj_type_is_dcache(object->type);
@@ -97,7 +97,7 @@ clv_topology_parts_t clv_topology_parts_of(hwloc_topology_t topology, hwloc_cons
 }
 
 /* Whether the mask leaves out some of the processors. */
-static int is_bound(const cpu_set_t *mask)
+static bool is_bound(const cpu_set_t *mask)
 {
     return CPU_COUNT(mask) < sysconf(_SC_NPROCESSORS_ONLN);
 }

@@ -15,6 +15,7 @@
 #ifndef CLV_UTIL_TOPOLOGY_H
 #define CLV_UTIL_TOPOLOGY_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /* The part of each kind that holds a set of processors; 0 if no single part holds it, or there is
@@ -33,7 +34,7 @@ clv_topology_parts_t clv_topology_parts(void);
 
 /* 1: it is loaded, and its caller's to destroy; pretended ones, too. Runs on no processor to ask
  * it. */
-int clv_topology_load(hwloc_topology_t *topology_p);
+bool clv_topology_load(hwloc_topology_t *topology_p);
 
 /* Asks the machine nothing. */
 clv_topology_parts_t clv_topology_parts_of(hwloc_topology_t topology, hwloc_const_cpuset_t set);
