@@ -61,8 +61,8 @@ typedef struct execution {
     int tag;
     const char *own; /* this rank's contribution; any address may be MPI_BOTTOM, which is NULL */
     char *result;    /* rbuf, where the first element of the vector is or would be */
-    int results;     /* this rank combines straight into rbuf */
-    int in_place;    /* this rank's initial data is in rbuf */
+    bool results;    /* this rank combines straight into rbuf */
+    bool in_place;   /* this rank's initial data is in rbuf */
     size_t block;    /* elements that are cut into `per_block` segments; usually the whole vector */
     size_t per_block;
     size_t quota; /* elements of a segment; the first `longer` segments of a block have one more */
@@ -195,7 +195,7 @@ static void make_way(const execution_t *run, int32_t peer, int32_t segment)
 }
 
 static clv_status_t post_send(void *context, int32_t slot, int32_t peer, int32_t segment,
-                              int synchronous)
+                              bool synchronous)
 {
     execution_t *run = context;
     mca_pml_base_send_mode_t mode =
@@ -244,19 +244,19 @@ static clv_status_t test_recv(void *context, int32_t slot)
 
 /* Whether a completed send's buffer is still in use: as the copy of its segment (the rank holds it
  * yet), or by another send. */
-static int is_needed(const execution_t *run, int32_t slot)
+static bool is_needed(const execution_t *run, int32_t slot)
 {
     const int32_t segment = run->send_segment[slot], buffer = run->send_buffer[slot];
 
     if (run->exec.segments[segment].holds && buffer == run->copy[segment]) {
-        return 1;
+        return true;
     }
     for (int32_t i = 0; i < COLL_CLV_SEND_WINDOW; i++) {
         if (i != slot && NULL != run->sends[i] && buffer == run->send_buffer[i]) {
-            return 1;
+            return true;
         }
     }
-    return 0;
+    return false;
 }
 
 static clv_status_t test_send(void *context, int32_t slot)
@@ -271,7 +271,7 @@ static clv_status_t test_send(void *context, int32_t slot)
 }
 
 /* The three-address form exists only for predefined operations on predefined types. */
-static int has_three_address_form(const execution_t *run, size_t count)
+static bool has_three_address_form(const execution_t *run, size_t count)
 {
     return ompi_op_is_intrinsic(run->op) && ompi_datatype_is_predefined(run->dtype) &&
            count <= INT_MAX;
@@ -301,7 +301,7 @@ static int combine_into_result(execution_t *run, int32_t segment, void *buffer)
     return rc;
 }
 
-static int combine_in_rbuf(execution_t *run, int32_t segment, void *buffer, int holds)
+static int combine_in_rbuf(execution_t *run, int32_t segment, void *buffer, bool holds)
 {
     size_t count = segment_count(run, segment);
     int32_t where = run->copy[segment];
@@ -318,7 +318,7 @@ static int combine_in_rbuf(execution_t *run, int32_t segment, void *buffer, int 
 }
 
 /* Returns the buffer that is free afterwards; negative if the received one became the copy. */
-static int32_t combine_on_the_way(execution_t *run, int32_t segment, int32_t buffer, int holds)
+static int32_t combine_on_the_way(execution_t *run, int32_t segment, int32_t buffer, bool holds)
 {
     size_t count = segment_count(run, segment);
     int32_t where = run->copy[segment];
@@ -335,7 +335,7 @@ static int32_t combine_on_the_way(execution_t *run, int32_t segment, int32_t buf
     return COPY_OWN;
 }
 
-static clv_status_t combine(void *context, int32_t slot, int32_t segment, int holds)
+static clv_status_t combine(void *context, int32_t slot, int32_t segment, bool holds)
 {
     execution_t *run = context;
     int32_t buffer = run->recv_buffer[slot];
@@ -463,7 +463,7 @@ static void scratch_trim(coll_clv_scratch_t *scratch)
 }
 
 /* How many receives can be open at once. */
-static int32_t count_open(int64_t n_recvs, int one_source)
+static int32_t count_open(int64_t n_recvs, bool one_source)
 {
     const int64_t most = one_source ? COLL_CLV_SOURCE_WINDOW : COLL_CLV_RECV_WINDOW;
     return (int32_t) (n_recvs < most ? n_recvs : most);
@@ -477,7 +477,7 @@ static int32_t count_buffers(execution_t *run, const clv_step_t *steps, int64_t 
     int32_t n_kept = 0;
     int64_t n_recvs = 0;
     int32_t source = -1;
-    int one_source = 1;
+    bool one_source = true;
 
     memset(run->copy, 0, (size_t) n_segments * sizeof *run->copy);
     for (int64_t i = 0; i < n_steps; i++) {
@@ -580,7 +580,7 @@ static void close_credit(const execution_t *run)
     for (int64_t i = 0; i < run->exec.n_steps; i++) {
         const clv_step_t *step = &run->exec.steps[i];
         const size_t n_bytes = segment_bytes(run, step->segment);
-        const int sends = clv_step_is_send(step);
+        const bool sends = clv_step_is_send(step);
         if (sends && i >= run->exec.next_send) {
             coll_clv_ahead_sent(ahead, step->peer, n_bytes);
         } else if (!sends && i >= run->exec.next_recv) {
@@ -607,7 +607,7 @@ static int complete_result(execution_t *run, int32_t first, int32_t end)
 }
 
 /* Set by the user, or by Open MPI on a host with more ranks than processors. */
-static int yields_when_idle(void)
+static bool yields_when_idle(void)
 {
     const int index = mca_base_var_find("ompi", "mpi", NULL, "yield_when_idle");
     const bool *value = NULL;
@@ -652,7 +652,7 @@ static int run_steps(execution_t *run, const coll_clv_job_t *job)
 }
 
 /* Sets where the vector lies and how it is cut; 0 when it cannot be cut. */
-static int lay_out_vector(execution_t *run, const coll_clv_job_t *job)
+static bool lay_out_vector(execution_t *run, const coll_clv_job_t *job)
 {
     const size_t n_blocks =
         CLV_GOAL_REDUCE_SCATTER == job->goal ? (size_t) ompi_comm_size(job->comm) : 1;
@@ -660,7 +660,7 @@ static int lay_out_vector(execution_t *run, const coll_clv_job_t *job)
 
     if (job->n_segments < 1 || (size_t) job->n_segments > job->count ||
         0 != job->count % n_blocks || 0 != (size_t) job->n_segments % n_blocks) {
-        return 0;
+        return false;
     }
     ompi_datatype_get_extent(job->dtype, &lb, &run->extent);
     run->block = job->count / n_blocks;
@@ -673,7 +673,7 @@ static int lay_out_vector(execution_t *run, const coll_clv_job_t *job)
         run->own = MPI_IN_PLACE == job->sbuf ? job->rbuf : job->sbuf;
         run->result -= (ptrdiff_t) ((size_t) run->rank * run->block) * run->extent;
     }
-    return 1;
+    return true;
 }
 
 int coll_clv_execute_steps(const coll_clv_job_t *job, coll_clv_scratch_t *scratch)

@@ -52,8 +52,8 @@ typedef struct coll_clv_scratch {
     void *tables;  /* counters of the executor */
     size_t buffer_bytes;
     size_t table_bytes;
-    int has_opened;               /* ahead was opened, in the first call */
-    int makes_way;                /* a rank that sends inside its host yields, as waits do */
+    bool has_opened;              /* ahead was opened, in the first call */
+    bool makes_way;               /* a rank that sends inside its host yields, as waits do */
     struct coll_clv_ahead *ahead; /* credit; NULL: only synchronous sends bound what is ahead */
 } coll_clv_scratch_t;
 
@@ -69,10 +69,10 @@ typedef struct coll_clv_job {
     int32_t n_segments; /* 1 .. count; of reduce_scatter a multiple of n_ranks */
     clv_goal_t goal;
     clv_exec_policy_t policy; /* the same on all ranks */
-    int is_decoupled; /* as far as known no rank waits for this one's messages: no yielding */
-    int yields;       /* ranks of this host share processors */
-    int root;         /* of reduce and bcast */
-    int tag;          /* of the collective; messages of two collectives never match */
+    bool is_decoupled; /* as far as known no rank waits for this one's messages: no yielding */
+    bool yields;       /* ranks of this host share processors */
+    int root;          /* of reduce and bcast */
+    int tag;           /* of the collective; messages of two collectives never match */
     /* This rank's contribution, never written; MPI_IN_PLACE at the root of a reduce and, on any
      * rank, in allreduce and reduce_scatter: it is in rbuf then. Not used by bcast. */
     const void *sbuf;

@@ -187,7 +187,7 @@ static clv_status_t make_key(const clv_generator_t *generator, const clv_instanc
     return status;
 }
 
-static int same_key(const entry_t *a, const entry_t *b)
+static bool same_key(const entry_t *a, const entry_t *b)
 {
     const clv_instance_t *x = &a->instance, *y = &b->instance;
     return a->hash == b->hash && a->generator == b->generator && x->n_ranks == y->n_ranks &&

@@ -32,7 +32,7 @@ int64_t clv_segment_bytes(int64_t vector_bytes, int32_t n_segments)
     return vector_bytes / n_segments + (vector_bytes % n_segments != 0);
 }
 
-int64_t clv_cost_segment_bytes(const clv_cost_t *cost, int shares_places)
+int64_t clv_cost_segment_bytes(const clv_cost_t *cost, bool shares_places)
 {
     const int64_t near_bytes = shares_places ? cost->near_early_bytes : 0;
 
@@ -90,7 +90,7 @@ clv_cost_t clv_cost_agree(clv_cost_t *costs, int32_t n_costs)
     };
 
     agreed.gap_ns =
-        clv_smaller(agreed.gap_ns, wire_ns(clv_cost_segment_bytes(&agreed, 1), agreed.byte_ps));
+        clv_smaller(agreed.gap_ns, wire_ns(clv_cost_segment_bytes(&agreed, true), agreed.byte_ps));
     return agreed;
 }
 
@@ -204,7 +204,7 @@ int64_t clv_replay_last_ns(const int64_t *arrival_ns, int32_t n_ranks)
     return clv_larger(clv_sched_span(arrival_ns, n_ranks).last_ns, 0);
 }
 
-int clv_replay_fits(const clv_replay_lengths_t *lengths, int64_t n_sends, int64_t last_ns)
+bool clv_replay_fits(const clv_replay_lengths_t *lengths, int64_t n_sends, int64_t last_ns)
 {
     int64_t sum_ns = 0;
 

@@ -25,6 +25,8 @@
 #ifndef CLV_SCHED_COST_H
 #define CLV_SCHED_COST_H
 
+#include <stdbool.h>
+
 #include "schedule/schedule.h"
 
 /* XX(number). byte_ps: picoseconds per byte on the slowest link of a pair, that of a place where
@@ -69,7 +71,7 @@ clv_cost_t clv_cost_agree(clv_cost_t *costs, int32_t n_costs);
  * would hold early ranks in the call, and the last would not find them there. The agreed gap is no
  * longer than such a segment takes: where a machine was busy for a moment while it was measured,
  * segments need not be larger. */
-int64_t clv_cost_segment_bytes(const clv_cost_t *cost, int shares_places);
+int64_t clv_cost_segment_bytes(const clv_cost_t *cost, bool shares_places);
 
 /* Time of one message of n_bytes: the paper's d. Saturates at INT64_MAX / 4. */
 int64_t clv_cost_round_ns(const clv_cost_t *cost, int64_t n_bytes);

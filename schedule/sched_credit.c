@@ -17,13 +17,13 @@
 /* Never more than the guarantee: a sender that waits for a posted receive must get a credit message
  * that allows the send. Both ends see the same messages of a pair in the same calls and order, so
  * they agree on the credit messages. */
-static int is_due(int64_t guaranteed, int64_t *unreported_p, int64_t n_parts)
+static bool is_due(int64_t guaranteed, int64_t *unreported_p, int64_t n_parts)
 {
     if (*unreported_p < clv_larger(1, guaranteed / PARTS * n_parts)) {
-        return 0;
+        return false;
     }
     *unreported_p = 0;
-    return 1;
+    return true;
 }
 
 int64_t clv_credit_charge(int64_t n_bytes)
@@ -65,7 +65,7 @@ void clv_credit_guarantee_close(clv_credit_pool_t *pool, int64_t guaranteed, int
 
 /* ---- the sender's end ---- */
 
-int clv_credit_may_send(const clv_credit_to_t *to, int64_t call, int64_t charge)
+bool clv_credit_may_send(const clv_credit_to_t *to, int64_t call, int64_t charge)
 {
     int64_t limit = to->message.posted + to->guaranteed;
 
@@ -143,28 +143,28 @@ static void grant_renew(clv_credit_from_t *from, clv_credit_pool_t *pool, int64_
 
 /* Whether a credit message is due, where n_parts may be used without one. If so, renews the
  * grant. */
-static int tell_if_due(clv_credit_from_t *from, clv_credit_pool_t *pool, int64_t call,
-                       int64_t n_parts, clv_credit_message_t *message_p)
+static bool tell_if_due(clv_credit_from_t *from, clv_credit_pool_t *pool, int64_t call,
+                        int64_t n_parts, clv_credit_message_t *message_p)
 {
     if (!is_due(from->guaranteed, &from->unreported, n_parts)) {
-        return 0;
+        return false;
     }
     grant_renew(from, pool, call);
     *message_p = (clv_credit_message_t){
         .posted = from->posted, .limit = from->limit, .through = from->through};
-    return 1;
+    return true;
 }
 
-int clv_credit_posted(clv_credit_from_t *from, clv_credit_pool_t *pool, int64_t call,
-                      int64_t charge, clv_credit_message_t *message_p)
+bool clv_credit_posted(clv_credit_from_t *from, clv_credit_pool_t *pool, int64_t call,
+                       int64_t charge, clv_credit_message_t *message_p)
 {
     from->posted += charge;
     from->unreported += charge;
     return tell_if_due(from, pool, call, IN_CALL, message_p);
 }
 
-int clv_credit_begin_from(clv_credit_from_t *from, clv_credit_pool_t *pool, int64_t call,
-                          clv_credit_message_t *message_p)
+bool clv_credit_begin_from(clv_credit_from_t *from, clv_credit_pool_t *pool, int64_t call,
+                           clv_credit_message_t *message_p)
 {
     return tell_if_due(from, pool, call, BETWEEN, message_p);
 }

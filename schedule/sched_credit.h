@@ -34,6 +34,7 @@
 #ifndef CLV_SCHED_CREDIT_H
 #define CLV_SCHED_CREDIT_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /* What a message costs a receiver that does not expect it, beside its bytes: its descriptor. */
@@ -93,7 +94,7 @@ void clv_credit_guarantee_close(clv_credit_pool_t *pool, int64_t guaranteed, int
 
 /* Whether a message of `charge` may be sent in this call. Without credit a credit message will come
  * that allows it, as soon as the peer posts its receive. */
-int clv_credit_may_send(const clv_credit_to_t *to, int64_t call, int64_t charge);
+bool clv_credit_may_send(const clv_credit_to_t *to, int64_t call, int64_t charge);
 void clv_credit_sent(clv_credit_to_t *to, int64_t charge);
 void clv_credit_take(clv_credit_to_t *to, const clv_credit_message_t *message);
 
@@ -112,12 +113,12 @@ void clv_credit_enter(clv_credit_from_t *from, clv_credit_pool_t *pool, int64_t 
 /* A receive of `charge` is posted. 1: *message_p must be told to the sender now; 0: nothing to
  * tell.
  */
-int clv_credit_posted(clv_credit_from_t *from, clv_credit_pool_t *pool, int64_t call,
-                      int64_t charge, clv_credit_message_t *message_p);
+bool clv_credit_posted(clv_credit_from_t *from, clv_credit_pool_t *pool, int64_t call,
+                       int64_t charge, clv_credit_message_t *message_p);
 
 /* The next call begins, see clv_credit_begin_to. Answers as clv_credit_posted. */
-int clv_credit_begin_from(clv_credit_from_t *from, clv_credit_pool_t *pool, int64_t call,
-                          clv_credit_message_t *message_p);
+bool clv_credit_begin_from(clv_credit_from_t *from, clv_credit_pool_t *pool, int64_t call,
+                           clv_credit_message_t *message_p);
 
 /* The grant goes back to the pool; nothing will be sent on it any more. */
 void clv_credit_close(clv_credit_from_t *from, clv_credit_pool_t *pool);

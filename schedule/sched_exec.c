@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-static int limits_valid(const clv_exec_limits_t *limits)
+static bool limits_valid(const clv_exec_limits_t *limits)
 {
     return limits->recv_window >= 1 && limits->recv_window <= CLV_EXEC_MAX_WINDOW &&
            limits->send_window >= 1 && limits->send_window <= CLV_EXEC_MAX_WINDOW &&
@@ -16,9 +16,9 @@ static int limits_valid(const clv_exec_limits_t *limits)
 }
 
 /* Applies a step to the rank's copy. 0: it is not possible. */
-static int apply_step(const clv_step_t *step, clv_exec_segment_t *segment)
+static bool apply_step(const clv_step_t *step, clv_exec_segment_t *segment)
 {
-    const int held = segment->holds;
+    const bool held = segment->holds;
 
     switch (step->kind) {
     case CLV_STEP_SEND:
@@ -28,30 +28,30 @@ static int apply_step(const clv_step_t *step, clv_exec_segment_t *segment)
         return held;
     case CLV_STEP_RECV_REDUCE:
         segment->holds = 1;
-        return 1;
+        return true;
     case CLV_STEP_RECV_COPY:
         segment->holds = 1;
         return !held;
     default:
-        return 0;
+        return false;
     }
 }
 
 /* Checks the steps in plan order. */
-static int steps_valid(const clv_step_t *steps, int64_t n_steps, clv_exec_segment_t *segments,
-                       int32_t n_segments, int32_t n_ranks)
+static bool steps_valid(const clv_step_t *steps, int64_t n_steps, clv_exec_segment_t *segments,
+                        int32_t n_segments, int32_t n_ranks)
 {
     for (int64_t i = 0; i < n_steps; i++) {
         const clv_step_t *step = &steps[i];
         if (step->peer < 0 || step->peer >= n_ranks || step->segment < 0 ||
             step->segment >= n_segments || !apply_step(step, &segments[step->segment])) {
-            return 0;
+            return false;
         }
     }
-    return 1;
+    return true;
 }
 
-static void segments_reset(clv_exec_segment_t *segments, int32_t n_segments, int holds)
+static void segments_reset(clv_exec_segment_t *segments, int32_t n_segments, bool holds)
 {
     memset(segments, 0, (size_t) n_segments * sizeof *segments);
     for (int32_t s = 0; s < n_segments; s++) {
@@ -97,7 +97,7 @@ static void window_close(clv_exec_window_t *window, int32_t index)
     take_out(window->open, window->n_open--, index);
 }
 
-static int has_room(const clv_exec_t *exec, int32_t source)
+static bool has_room(const clv_exec_t *exec, int32_t source)
 {
     return exec->limits.source_window == 0 ||
            exec->peers[source].recvs_open < exec->limits.source_window;
@@ -173,43 +173,43 @@ static clv_status_t post_recvs(clv_exec_t *exec, int *moved_p)
     return status;
 }
 
-static int is_credit(const clv_exec_t *exec, int32_t n_sent)
+static bool is_credit(const clv_exec_t *exec, int32_t n_sent)
 {
     const int32_t every = exec->limits.sync_every;
 
     if (every == CLV_EXEC_NEVER_SYNC) {
-        return 0;
+        return false;
     }
     return n_sent == 0 || (every > 0 && n_sent % every == 0);
 }
 
-static int is_after_all(const clv_exec_window_t *window, int32_t round)
+static bool is_after_all(const clv_exec_window_t *window, int32_t round)
 {
     for (int32_t i = 0; i < window->n_open; i++) {
         if (window->open[i].round < round) {
-            return 0;
+            return false;
         }
     }
-    return 1;
+    return true;
 }
 
 /* Whether a full window keeps a receive of an earlier round than the send from being posted. */
-static int has_unposted_before(const clv_exec_t *exec, const clv_step_t *step)
+static bool has_unposted_before(const clv_exec_t *exec, const clv_step_t *step)
 {
     for (int32_t i = 0; i < exec->n_put_off; i++) {
         if (exec->put_off[i].round < step->round) {
-            return 1;
+            return true;
         }
     }
     for (int64_t i = exec->next_recv; i < exec->next_send; i++) {
         if (!clv_step_is_send(&exec->steps[i]) && exec->steps[i].round < step->round) {
-            return 1;
+            return true;
         }
     }
-    return 0;
+    return false;
 }
 
-static int is_its_turn(const clv_exec_t *exec, const clv_step_t *step)
+static bool is_its_turn(const clv_exec_t *exec, const clv_step_t *step)
 {
     return exec->limits.policy == CLV_EXEC_AHEAD ||
            (!has_unposted_before(exec, step) && is_after_all(&exec->recvs, step->round) &&
@@ -220,7 +220,7 @@ static clv_status_t start_send(clv_exec_t *exec, const clv_step_t *step)
 {
     clv_exec_segment_t *segment = &exec->segments[step->segment];
     clv_exec_peer_t *peer = &exec->peers[step->peer];
-    int synchronous = is_credit(exec, peer->n_sent);
+    bool synchronous = is_credit(exec, peer->n_sent);
     clv_exec_entry_t entry = entry_of(step);
     clv_status_t status;
 
@@ -305,7 +305,7 @@ static clv_status_t note_arrivals(clv_exec_t *exec)
 
 /* Whether the copy may change now: all earlier receives are combined and all earlier sends
  * complete. */
-static int can_combine(const clv_exec_t *exec, const clv_exec_entry_t *entry)
+static bool can_combine(const clv_exec_t *exec, const clv_exec_entry_t *entry)
 {
     const clv_exec_segment_t *segment = &exec->segments[entry->segment];
 
@@ -336,7 +336,7 @@ static clv_status_t combine_one(clv_exec_t *exec, int *moved_p)
     return CLV_OK;
 }
 
-static int all_done(const clv_exec_t *exec)
+static bool all_done(const clv_exec_t *exec)
 {
     return exec->next_recv == exec->n_steps && exec->next_send == exec->n_steps &&
            exec->recvs.n_open == 0 && exec->n_put_off == 0 && exec->sends.n_open == 0;
@@ -345,7 +345,7 @@ static int all_done(const clv_exec_t *exec)
 clv_status_t clv_exec_begin(clv_exec_t *exec, const clv_step_t *steps, int64_t n_steps,
                             const clv_exec_limits_t *limits, const clv_exec_ops_t *ops,
                             void *context, clv_exec_segment_t *segments, int32_t n_segments,
-                            clv_exec_peer_t *peers, int32_t n_ranks, int holds)
+                            clv_exec_peer_t *peers, int32_t n_ranks, bool holds)
 {
     if (!limits_valid(limits) || n_steps < 0 || n_segments < 1 || n_ranks < 1) {
         return CLV_INVALID;

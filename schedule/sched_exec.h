@@ -45,6 +45,8 @@
 #ifndef CLV_SCHED_EXEC_H
 #define CLV_SCHED_EXEC_H
 
+#include <stdbool.h>
+
 #include "schedule/schedule.h"
 
 #define CLV_EXEC_MAX_WINDOW 64
@@ -60,13 +62,13 @@ typedef struct clv_exec_ops {
     clv_status_t (*post_recv)(void *context, int32_t slot, int32_t peer, int32_t segment);
     /* post_send: CLV_AGAIN when it may not go yet; nothing has happened then. */
     clv_status_t (*post_send)(void *context, int32_t slot, int32_t peer, int32_t segment,
-                              int synchronous);
+                              bool synchronous);
     /* CLV_OK: complete, and not asked again; CLV_AGAIN: not yet. */
     clv_status_t (*test_recv)(void *context, int32_t slot);
     clv_status_t (*test_send)(void *context, int32_t slot);
     /* Takes the segment received in the slot into this rank's copy: combined with it when this
      * rank holds one, else it becomes the copy. No send of the segment is then outstanding. */
-    clv_status_t (*combine)(void *context, int32_t slot, int32_t segment, int holds);
+    clv_status_t (*combine)(void *context, int32_t slot, int32_t segment, bool holds);
     /* Nothing can be done until the world has moved: lets it, and may sleep meanwhile. */
     clv_status_t (*progress)(void *context);
 } clv_exec_ops_t;
@@ -102,10 +104,10 @@ typedef struct clv_exec_entry {
     int32_t peer;
     int32_t segment;
     int32_t round;
-    int32_t arrived;      /* receive: test_recv has said CLV_OK */
+    bool arrived;         /* receive: test_recv has said CLV_OK */
     int32_t recvs_before; /* receive: of the same segment, to be combined first */
     int32_t sends_before; /* receive: of the same segment, to be completed first */
-    int32_t synchronous;  /* send */
+    bool synchronous;     /* send */
 } clv_exec_entry_t;
 
 /* Open entries oldest first, and the slots that are free. */
@@ -141,7 +143,7 @@ typedef struct clv_exec {
 clv_status_t clv_exec_begin(clv_exec_t *exec, const clv_step_t *steps, int64_t n_steps,
                             const clv_exec_limits_t *limits, const clv_exec_ops_t *ops,
                             void *context, clv_exec_segment_t *segments, int32_t n_segments,
-                            clv_exec_peer_t *peers, int32_t n_ranks, int holds) CLV_MUST_CHECK;
+                            clv_exec_peer_t *peers, int32_t n_ranks, bool holds) CLV_MUST_CHECK;
 
 /* Does what can be done now without waiting, and combines at most one segment, so that the caller
  * can keep the network moving in between. *moved_p tells whether anything happened.

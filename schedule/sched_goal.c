@@ -12,7 +12,7 @@ static const char *const names[CLV_N_GOALS] = {
 #undef CLV_GOAL_NAME
 };
 
-static int is_goal(clv_goal_t goal)
+static bool is_goal(clv_goal_t goal)
 {
     return (unsigned) goal < CLV_N_GOALS;
 }
@@ -33,12 +33,12 @@ clv_status_t clv_goal_find(const char *name, clv_goal_t *goal_p)
     return CLV_INVALID;
 }
 
-int clv_goal_fits(clv_goal_t goal, int32_t n_ranks, int32_t n_segments)
+bool clv_goal_fits(clv_goal_t goal, int32_t n_ranks, int32_t n_segments)
 {
     return is_goal(goal) && (goal != CLV_GOAL_REDUCE_SCATTER || n_segments % n_ranks == 0);
 }
 
-int clv_goal_wants(const clv_plan_t *plan, int32_t rank, int32_t segment)
+bool clv_goal_wants(const clv_plan_t *plan, int32_t rank, int32_t segment)
 {
     switch (plan->goal) {
     case CLV_GOAL_REDUCE:
@@ -46,6 +46,6 @@ int clv_goal_wants(const clv_plan_t *plan, int32_t rank, int32_t segment)
     case CLV_GOAL_REDUCE_SCATTER:
         return rank == clv_goal_owner(plan->n_ranks, plan->n_segments, segment);
     default:
-        return 1;
+        return true;
     }
 }

@@ -19,6 +19,8 @@
 #ifndef CLV_SCHED_GOAL_H
 #define CLV_SCHED_GOAL_H
 
+#include <stdbool.h>
+
 #include "schedule/schedule.h"
 
 /* "reduce", ...; "unknown" for a number that is no goal. */
@@ -30,10 +32,10 @@ clv_status_t clv_goal_find(const char *name, clv_goal_t *goal_p) CLV_MUST_CHECK;
 /* Whether there can be plans for this goal and size: reduce_scatter wants every rank to own equally
  * many segments, so n_segments must be a multiple of n_ranks. 0 also for a number that is no goal.
  */
-int clv_goal_fits(clv_goal_t goal, int32_t n_ranks, int32_t n_segments);
+bool clv_goal_fits(clv_goal_t goal, int32_t n_ranks, int32_t n_segments);
 
 /* Whether the rank has a copy of its segments before the first step. */
-static inline int clv_goal_has_at_start(clv_goal_t goal, int32_t root, int32_t rank)
+static inline bool clv_goal_has_at_start(clv_goal_t goal, int32_t root, int32_t rank)
 {
     return goal != CLV_GOAL_BCAST || rank == root;
 }
@@ -45,6 +47,6 @@ static inline int32_t clv_goal_owner(int32_t n_ranks, int32_t n_segments, int32_
 }
 
 /* Whether the rank must have the segment, complete, after the last step of the plan. */
-int clv_goal_wants(const clv_plan_t *plan, int32_t rank, int32_t segment);
+bool clv_goal_wants(const clv_plan_t *plan, int32_t rank, int32_t segment);
 
 #endif

@@ -17,7 +17,7 @@
 /* ---- making one ------------------------------------------------------------------------------ */
 
 /* 1, or 0 without memory. */
-static int allocate(clv_host_order_t *host_order)
+static bool allocate(clv_host_order_t *host_order)
 {
     const size_t n_ranks = (size_t) host_order->n_ranks;
 
@@ -118,7 +118,7 @@ clv_status_t clv_host_order_make(const clv_instance_t *instance, clv_host_order_
     return status;
 }
 
-int clv_host_order_fits(const clv_host_order_t *host_order, const clv_instance_t *instance)
+bool clv_host_order_fits(const clv_host_order_t *host_order, const clv_instance_t *instance)
 {
     return host_order->n_ranks == instance->n_ranks && host_order->root == instance->root &&
            instance->place != NULL &&
@@ -128,12 +128,12 @@ int clv_host_order_fits(const clv_host_order_t *host_order, const clv_instance_t
 
 /* ---- sorting --------------------------------------------------------------------------------- */
 
-static int is_behind(const int64_t *order_ns, int32_t a, int32_t b)
+static bool is_behind(const int64_t *order_ns, int32_t a, int32_t b)
 {
     return order_ns[a] != order_ns[b] ? order_ns[a] > order_ns[b] : a > b;
 }
 
-static int is_sorted(const int64_t *order_ns, const int32_t *ranks, int32_t n)
+static bool is_sorted(const int64_t *order_ns, const int32_t *ranks, int32_t n)
 {
     int32_t i = 1;
     while (i < n && !is_behind(order_ns, ranks[i - 1], ranks[i])) {
@@ -143,7 +143,7 @@ static int is_sorted(const int64_t *order_ns, const int32_t *ranks, int32_t n)
 }
 
 /* Insertion sort. 0: it took too many moves; all ranks are there, but not sorted. */
-static int insert_all(const int64_t *order_ns, int32_t *ranks, int32_t n)
+static bool insert_all(const int64_t *order_ns, int32_t *ranks, int32_t n)
 {
     int32_t n_moves = 0;
 
@@ -167,7 +167,7 @@ static void merge(const int64_t *order_ns, const int32_t *from, int32_t left, in
     int32_t a = left, b = middle;
 
     for (int32_t i = left; i < right; i++) {
-        const int takes_b = a == middle || (b < right && is_behind(order_ns, from[a], from[b]));
+        const bool takes_b = a == middle || (b < right && is_behind(order_ns, from[a], from[b]));
         to[i] = takes_b ? from[b] : from[a];
         a += !takes_b;
         b += takes_b;
@@ -220,7 +220,7 @@ clv_status_t clv_host_order_sort(const clv_host_order_t *host_order, const clv_i
         return CLV_NO_MEMORY;
     }
     for (int32_t node = 0; node < host_order->n_nodes; node++) {
-        const int32_t is_roots = node == host_order->root_node;
+        const bool is_roots = node == host_order->root_node;
         const int32_t end = host_order->first[node + 1] - is_roots;
         sort_node(host_order, order_ns, host_order->first[node], end, ranks, scratch);
         if (is_roots) {

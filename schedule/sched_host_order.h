@@ -19,6 +19,8 @@
 #ifndef CLV_SCHED_HOST_ORDER_H
 #define CLV_SCHED_HOST_ORDER_H
 
+#include <stdbool.h>
+
 #include "schedule/schedule.h"
 
 struct clv_host_order {
@@ -38,7 +40,7 @@ clv_status_t clv_host_order_make(const clv_instance_t *instance,
 void clv_host_order_free(clv_host_order_t *host_order);
 
 /* Whether it is of these ranks, this root and these places. */
-int clv_host_order_fits(const clv_host_order_t *host_order, const clv_instance_t *instance);
+bool clv_host_order_fits(const clv_host_order_t *host_order, const clv_instance_t *instance);
 
 /* Lists the ranks by the instance's own order, node after node as in by_order. O(ranks) where that
  * is nearly the host order's, O(ranks * log ranks) else. */

@@ -16,14 +16,14 @@ static clv_status_t refuse(clv_status_t status, const char *text, const char **r
     return status;
 }
 
-static int all_are_places(const int32_t *place, int32_t n_ranks)
+static bool all_are_places(const int32_t *place, int32_t n_ranks)
 {
     for (int32_t p = 0; p < n_ranks; p++) {
         if (place[p] < 0 || place[p] >= n_ranks) {
-            return 0;
+            return false;
         }
     }
-    return 1;
+    return true;
 }
 
 clv_span_t clv_sched_span(const int64_t *times_ns, int32_t n)
@@ -80,7 +80,7 @@ int clv_sched_shares_place(const int32_t *place, int32_t n_ranks)
     return shared;
 }
 
-int clv_sched_instance_shares_place(const clv_instance_t *instance)
+bool clv_sched_instance_shares_place(const clv_instance_t *instance)
 {
     return instance->host_order != NULL
                ? instance->host_order->n_nodes < instance->n_ranks

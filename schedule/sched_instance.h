@@ -7,6 +7,8 @@
 #ifndef CLV_SCHED_INSTANCE_H
 #define CLV_SCHED_INSTANCE_H
 
+#include <stdbool.h>
+
 #include "schedule/schedule.h"
 
 /* The first and the last of n (> 0) times. */
@@ -63,7 +65,7 @@ void clv_sched_lowest_ranks(const clv_instance_t *instance, int32_t *lowest);
 
 /* Whether two ranks have one place. */
 int clv_sched_shares_place(const int32_t *place, int32_t n_ranks);
-int clv_sched_instance_shares_place(const clv_instance_t *instance);
+bool clv_sched_instance_shares_place(const clv_instance_t *instance);
 
 /* The rank that arrives first, by (arrival, order, rank): the sink of latest-first until the root
  * has arrived. */

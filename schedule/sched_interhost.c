@@ -109,7 +109,7 @@ static void close_copies(clv_interhost_t *interhost, const tally_t *tally)
 }
 
 /* 1, or 0 without memory. */
-static int allocate_sends(clv_interhost_t *interhost, int64_t n_sends)
+static bool allocate_sends(clv_interhost_t *interhost, int64_t n_sends)
 {
     const size_t n_ranks = (size_t) interhost->n_ranks;
 

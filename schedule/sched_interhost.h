@@ -23,6 +23,8 @@
 #ifndef CLV_SCHED_INTERHOST_H
 #define CLV_SCHED_INTERHOST_H
 
+#include <stdbool.h>
+
 #include "schedule/sched_replay.h"
 
 /* Numbers: what is done to that copy before it. */
@@ -39,7 +41,7 @@ typedef struct clv_interhost_send {
 typedef struct clv_interhost {
     int32_t n_ranks; /* 0: there is none */
     int32_t n_segments;
-    int32_t hands_over; /* 1: the last rank is handed all inside its place */
+    bool hands_over;    /* 1: the last rank is handed all inside its place */
     int32_t *rank;      /* what each of them is in the whole */
     int32_t *near_slot; /* [rank * n_segments + segment]: the slot after it has come from inside */
     int32_t *far_slot;  /* a chain, in its order: the slot of segment 0 to this rank, the others
@@ -52,7 +54,7 @@ typedef struct clv_interhost {
 } clv_interhost_t;
 
 /* Whether this rank is handed all by one inside its place, not over a link. */
-static inline int clv_interhost_is_handed(const clv_interhost_t *interhost, int32_t p)
+static inline bool clv_interhost_is_handed(const clv_interhost_t *interhost, int32_t p)
 {
     return interhost->hands_over && p == interhost->n_ranks - 1;
 }

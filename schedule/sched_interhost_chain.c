@@ -24,7 +24,7 @@ typedef struct taking {
     int32_t n_segments;
     int64_t combine_ns;
     int64_t core_free_ns;
-    int near_is_first; /* tie-break that overrides the plan: segments from inside come first */
+    bool near_is_first; /* tie-break that overrides the plan: segments from inside come first */
 } taking_t;
 
 static int64_t near_here_ns(const clv_interhost_stream_t *stream, int32_t segment)
@@ -34,7 +34,7 @@ static int64_t near_here_ns(const clv_interhost_stream_t *stream, int32_t segmen
 }
 
 /* Whether the plan has this segment come from inside before that one over the link. */
-static inline int is_planned_first(const taking_t *taking, int32_t near, int32_t far)
+static inline bool is_planned_first(const taking_t *taking, int32_t near, int32_t far)
 {
     return taking->near_slot[near] <= taking->far_slot + (int64_t) far * taking->slots_per_round;
 }
@@ -55,9 +55,9 @@ static void take_both(taking_t *taking)
 
     while (near < n || far < n) {
         const int64_t far_ns = far < n ? taking->here_ns[far] : INT64_MAX;
-        const int takes_near = near_ns != far_ns
-                                   ? near_ns < far_ns
-                                   : taking->near_is_first || is_planned_first(taking, near, far);
+        const bool takes_near = near_ns != far_ns
+                                    ? near_ns < far_ns
+                                    : taking->near_is_first || is_planned_first(taking, near, far);
         if (takes_near) {
             const int n_parts = is_planned_first(taking, near, near) + (near < far);
             free_ns = combine(free_ns, near_ns, n_parts, taking->combine_ns);
@@ -73,7 +73,7 @@ static void take_both(taking_t *taking)
 }
 
 /* Combines one stream: from inside, or over the link, or none. */
-static void take_one(taking_t *taking, int comes_near, int comes_far)
+static void take_one(taking_t *taking, bool comes_near, bool comes_far)
 {
     int64_t free_ns = taking->core_free_ns;
 
@@ -87,9 +87,9 @@ static void take_one(taking_t *taking, int comes_near, int comes_far)
     taking->core_free_ns = free_ns;
 }
 
-static void take_all(taking_t *taking, int comes_far)
+static void take_all(taking_t *taking, bool comes_far)
 {
-    const int comes_near = taking->stream->first_ns[0] >= 0;
+    const bool comes_near = taking->stream->first_ns[0] >= 0;
 
     if (comes_near && comes_far) {
         take_both(taking);

@@ -76,8 +76,8 @@ typedef struct representative {
     int32_t n_parked;   /* segments that came too early for their copy and wait */
     int32_t n_bound;    /* those of them that may be for what it sends */
     int32_t rank;       /* in the plan's ranks */
-    int32_t lacks;      /* 1: something must come before its next send */
-    int32_t is_to_wake; /* 1: it sleeps, and wakes when something comes */
+    bool lacks;         /* 1: something must come before its next send */
+    bool is_to_wake;    /* 1: it sleeps, and wakes when something comes */
 } representative_t;
 
 typedef struct run {
@@ -88,8 +88,8 @@ typedef struct run {
     int64_t window_ns; /* length of a pass; 0: only one send starts in each */
     int64_t sleepy_ns; /* a rank idle for longer than this sleeps */
     int64_t now_ns;    /* of this pass: nothing starts earlier */
-    int can_meet;      /* 1: sends of several ranks may arrive at the same time */
-    int is_ahead;      /* 1: a send arrives after all that started on its way before */
+    bool can_meet;     /* 1: sends of several ranks may arrive at the same time */
+    bool is_ahead;     /* 1: a send arrives after all that started on its way before */
     representative_t *representatives;
     copy_t *copies;
     arrival_t *queue;       /* rank after rank */
@@ -136,7 +136,7 @@ static inline void look_at_way(representative_t *me)
 static void wake(run_t *run, representative_t *me)
 {
     set_alarm(run, (int32_t) (me - run->representatives), INT64_MAX);
-    me->is_to_wake = 0;
+    me->is_to_wake = false;
     run->awake[run->n_awake++] = me;
     look_at_way(me);
 }
@@ -175,7 +175,7 @@ __attribute__((noinline)) static void unpark_all(const run_t *run, representativ
 {
     while (me->n_parked > 0) {
         const int32_t segment = (int32_t) (copy - me->copies);
-        const int is_near = segment < me->near && me->near_number[segment] == copy->n_done;
+        const bool is_near = segment < me->near && me->near_number[segment] == copy->n_done;
         const int32_t send = is_near ? NOBODY : unpark_send(run, copy);
         if (!is_near && send == NOBODY) {
             break;
@@ -243,14 +243,14 @@ static inline void take_far(const run_t *run, representative_t *me)
 
 /* Order of two segments that arrive at the same time: that of the plan. But a send that takes no
  * time on the link comes after what was there at that moment. */
-static int is_near_before(const run_t *run, const representative_t *me,
-                          const clv_interhost_send_t *send)
+static bool is_near_before(const run_t *run, const representative_t *me,
+                           const clv_interhost_send_t *send)
 {
     return run->far.here_ns == 0 || me->near_slot[me->near] <= send->slot;
 }
 
-static inline int is_near_first(const run_t *run, const representative_t *me, int64_t here_ns,
-                                const clv_interhost_send_t *send)
+static inline bool is_near_first(const run_t *run, const representative_t *me, int64_t here_ns,
+                                 const clv_interhost_send_t *send)
 {
     return me->near_ns != here_ns ? me->near_ns < here_ns : is_near_before(run, me, send);
 }
@@ -267,23 +267,23 @@ __attribute__((noinline)) static void take_next(const run_t *run, representative
 
 /* Receives at once what will have arrived by then, this send last, unless any of it must wait for
  * one of the rank's own sends: then the result is the same whenever it is received. 0: it must. */
-static inline int take_ahead(const run_t *run, representative_t *me,
-                             const clv_interhost_send_t *send, int64_t here_ns)
+static inline bool take_ahead(const run_t *run, representative_t *me,
+                              const clv_interhost_send_t *send, int64_t here_ns)
 {
     if (!run->is_ahead || me->head < me->tail || me->n_bound > 0) {
-        return 0;
+        return false;
     }
     while (is_near_first(run, me, here_ns, send)) {
         if (me->near_number[me->near] != me->copies[me->near].n_done) {
-            return 0;
+            return false;
         }
         take_near(run, me);
     }
     if (send->is_back && send->in_number != me->copies[send->segment].n_done) {
-        return 0;
+        return false;
     }
     take_send(run, me, send, here_ns);
-    return 1;
+    return true;
 }
 
 /* ---- sending --------------------------------------------------------------------------------- */
@@ -413,7 +413,7 @@ static int64_t find_now(run_t *run)
 
 /* On one way, if it is free for both at the same time, the rank that was ready first sends
  * first. */
-static int is_sooner(const representative_t *a, const representative_t *b)
+static bool is_sooner(const representative_t *a, const representative_t *b)
 {
     if (a->at_ns != b->at_ns) {
         return a->at_ns < b->at_ns;
@@ -536,7 +536,7 @@ static void place_beds(run_t *run)
 }
 
 /* 1, or 0 without memory. */
-static int allocate_run(run_t *run)
+static bool allocate_run(run_t *run)
 {
     const clv_interhost_t *interhost = run->interhost;
     const size_t n_ranks = (size_t) interhost->n_ranks, n_segments = (size_t) interhost->n_segments;

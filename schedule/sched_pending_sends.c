@@ -61,7 +61,7 @@ static void place_sends(clv_pending_sends_t *all)
 }
 
 /* 1, or 0 without memory. */
-static int allocate(clv_pending_sends_t *all)
+static bool allocate(clv_pending_sends_t *all)
 {
     const size_t n_ranks = (size_t) all->plan->n_ranks;
 
@@ -74,14 +74,14 @@ static int allocate(clv_pending_sends_t *all)
            all->pending != NULL && all->scratch != NULL;
 }
 
-int clv_pending_sends_open(clv_pending_sends_t *all)
+bool clv_pending_sends_open(clv_pending_sends_t *all)
 {
     if (!allocate(all)) {
-        return 0;
+        return false;
     }
     place_ranks(all);
     place_sends(all);
-    return 1;
+    return true;
 }
 
 void clv_pending_sends_close(clv_pending_sends_t *all)

@@ -19,6 +19,8 @@
 #ifndef CLV_SCHED_PENDING_SENDS_H
 #define CLV_SCHED_PENDING_SENDS_H
 
+#include <stdbool.h>
+
 #include "schedule/sched_replay.h"
 #include "util/util_min_max.h"
 
@@ -38,7 +40,7 @@ typedef struct clv_replay_rank {
     int32_t first, next, end; /* its sends, of which those before next have left */
     int32_t source[2];        /* who sends to it, elsewhere and inside, or CLV_NO_SEND */
     int64_t head_ready_ns;    /* by events: when its next send could start if links were free ... */
-    int32_t offered;          /* ... which is in the heap ... */
+    bool offered;             /* ... which is in the heap ... */
     int32_t
         under_way[2]; /* ... and the first one under way, elsewhere and inside, or CLV_NO_SEND */
     int32_t way;      /* how it is replayed */
@@ -57,7 +59,7 @@ typedef struct clv_pending_send {
     int32_t in_number;  /* of the receiver's copy */
     int32_t next_parked;
     uint16_t sender, receiver, segment;
-    uint8_t is_near, is_move;
+    bool is_near, is_move;
 } clv_pending_send_t;
 
 /* What a replay is about. */
@@ -75,7 +77,7 @@ typedef struct clv_pending_sends {
 
 /* All copies as the ranks arrive, all sends numbered, nothing done. plan, arrival_ns, place
  * and lengths are set, the rest is zero. 1, or 0 without memory; to be closed in any case. */
-int clv_pending_sends_open(clv_pending_sends_t *all);
+bool clv_pending_sends_open(clv_pending_sends_t *all);
 void clv_pending_sends_close(clv_pending_sends_t *all);
 
 /* Until then a copy's n_done is the number of all that will be done to it. */
@@ -83,7 +85,7 @@ void clv_pending_sends_begin(clv_pending_sends_t *all);
 
 /* Instead of that: replays all, if nobody ever waits for a way or a link that another rank holds;
  * 0: somebody does, and nothing was replayed; only the ranks' sources may be set. */
-int clv_pending_sends_in_order(clv_pending_sends_t *all);
+bool clv_pending_sends_in_order(clv_pending_sends_t *all);
 
 static inline clv_copy_t *clv_copy_of(const clv_pending_sends_t *all, int32_t rank, int32_t segment)
 {
@@ -157,7 +159,7 @@ static inline void clv_pending_send_leave(clv_pending_sends_t *all, clv_replay_r
 {
     clv_pending_send_t *pending = &all->pending[rank->next++];
     const clv_replay_lengths_t *lengths = all->lengths;
-    const int near = pending->is_near;
+    const bool near = pending->is_near;
     const int64_t out_ns = now_ns + (near ? lengths->near_wire_ns : lengths->far_wire_ns);
     const int64_t busy_ns = clv_larger(out_ns, now_ns + lengths->gap_ns);
     clv_copy_t *copy = clv_copy_of(all, pending->sender, pending->segment);
@@ -165,7 +167,7 @@ static inline void clv_pending_send_leave(clv_pending_sends_t *all, clv_replay_r
     clv_links_occupy(all, pending, busy_ns, out_ns);
     rank->out_free_ns = busy_ns;
     rank->exit_ns = clv_larger(rank->exit_ns, out_ns);
-    rank->offered = 0;
+    rank->offered = false;
     copy->ready_ns = clv_larger(copy->ready_ns, out_ns);
     copy->n_done++;
     pending->here_ns = out_ns + (near ? lengths->near_latency_ns : lengths->far_latency_ns);

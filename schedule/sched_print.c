@@ -76,7 +76,7 @@ static void print_text(FILE *out, const clv_plan_t *plan, const clv_instance_t *
 }
 
 /* The rank that has the result of a reduce, or the vector of a broadcast. */
-static int is_root(const clv_plan_t *plan, int32_t rank)
+static bool is_root(const clv_plan_t *plan, int32_t rank)
 {
     return rank == plan->root && (plan->goal == CLV_GOAL_REDUCE || plan->goal == CLV_GOAL_BCAST);
 }
@@ -246,7 +246,7 @@ static void print_goal_rank(FILE *out, const clv_instance_t *instance, int32_t r
     fprintf(out, "rank %d {\nl0: calc %" PRId64 "\n", (int) rank, arrival_ns);
     for (int64_t label = 1; label <= n_steps; label++) {
         const clv_step_t *step = &steps[label - 1];
-        const int is_send = clv_step_is_send(step);
+        const bool is_send = clv_step_is_send(step);
         const int64_t before = last[step->segment];
         fprintf(out,
                 "l%" PRId64 ": %s %" PRId64 "b %s %d tag %d\nl%" PRId64 " requires l%" PRId64 "\n",

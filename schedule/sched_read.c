@@ -18,7 +18,7 @@ typedef struct reader {
     const char *line_end;
     clv_parsed_t *parsed;
     clv_parse_error_t *error;
-    int has_schedule;
+    bool has_schedule;
     clv_builder_t tuples;
 } reader_t;
 
@@ -38,7 +38,7 @@ refuse(reader_t *reader, clv_status_t status, const char *format, ...)
 /* ---- words and numbers of a line ------------------------------------------------------------- */
 
 /* Accepts Windows line ends and tabs. */
-static int is_blank(char letter)
+static bool is_blank(char letter)
 {
     return letter == ' ' || letter == '\t' || letter == '\r';
 }
@@ -55,7 +55,7 @@ static size_t next_word(reader_t *reader, const char **word_p)
     return (size_t) (reader->at - *word_p);
 }
 
-static int is_word(const char *word, size_t length, const char *text)
+static bool is_word(const char *word, size_t length, const char *text)
 {
     return strlen(text) == length && memcmp(word, text, length) == 0;
 }
@@ -216,14 +216,14 @@ static clv_status_t read_hash(reader_t *reader)
         }
         hash = hash << 4 | (uint64_t) (digit - digits);
     }
-    reader->parsed->has_hash = 1;
+    reader->parsed->has_hash = true;
     reader->parsed->hash = hash;
     return CLV_OK;
 }
 
 static clv_status_t read_schedule(reader_t *reader)
 {
-    reader->has_schedule = 1;
+    reader->has_schedule = true;
     return CLV_OK;
 }
 
@@ -231,29 +231,29 @@ static clv_status_t read_schedule(reader_t *reader)
 
 typedef struct golden_key {
     const char *name;
-    int required;
+    bool required;
     clv_status_t (*read)(reader_t *reader);
 } golden_key_t;
 
 static const golden_key_t keys[] = {
-    {"P", 1, read_ranks},      {"N", 1, read_segments},
-    {"root", 1, read_root},    {"goal", 0, read_goal},
-    {"d", 1, read_round},      {"arrival", 1, read_arrival},
-    {"order", 0, read_order},  {"place", 0, read_place},
-    {"sends", 0, read_sends},  {"last_round", 0, read_last_round},
-    {"fnv1a64", 0, read_hash}, {"schedule", 0, read_schedule},
+    {"P", true, read_ranks},       {"N", true, read_segments},
+    {"root", true, read_root},     {"goal", false, read_goal},
+    {"d", true, read_round},       {"arrival", true, read_arrival},
+    {"order", false, read_order},  {"place", false, read_place},
+    {"sends", false, read_sends},  {"last_round", false, read_last_round},
+    {"fnv1a64", false, read_hash}, {"schedule", false, read_schedule},
 };
 enum { N_KEYS = sizeof keys / sizeof *keys };
 
-static int next_line(reader_t *reader)
+static bool next_line(reader_t *reader)
 {
     if (reader->at >= reader->end) {
-        return 0;
+        return false;
     }
     const char *newline = memchr(reader->at, '\n', (size_t) (reader->end - reader->at));
     reader->line_end = newline == NULL ? reader->end : newline;
     reader->error->line++;
-    return 1;
+    return true;
 }
 
 static clv_status_t end_line(reader_t *reader)

@@ -23,6 +23,8 @@
 #ifndef CLV_SCHED_READ_H
 #define CLV_SCHED_READ_H
 
+#include <stdbool.h>
+
 #include "schedule/schedule.h"
 
 typedef struct clv_parsed {
@@ -32,7 +34,7 @@ typedef struct clv_parsed {
     int32_t *place;
     int64_t n_sends;    /* -1: not stated */
     int64_t last_round; /* -1: none; only meaningful with n_sends */
-    int has_hash;
+    bool has_hash;
     uint64_t hash;
     clv_plan_t *plan; /* of the tuples; NULL without `schedule` */
 } clv_parsed_t;

@@ -43,7 +43,7 @@ typedef struct world {
 
 /* At the same time, arrivals come before starts, and among themselves in plan order. Of starts, the
  * rank that was ready first comes first. */
-static int is_sooner(const world_t *world, int32_t a, int32_t b)
+static bool is_sooner(const world_t *world, int32_t a, int32_t b)
 {
     const int32_t n_ranks = world->all.plan->n_ranks;
 
@@ -58,7 +58,7 @@ static int is_sooner(const world_t *world, int32_t a, int32_t b)
     return world->all.pending[a - n_ranks].number < world->all.pending[b - n_ranks].number;
 }
 
-static int is_before(const world_t *world, const event_t *a, const event_t *b)
+static bool is_before(const world_t *world, const event_t *a, const event_t *b)
 {
     return a->at_ns != b->at_ns ? a->at_ns < b->at_ns : is_sooner(world, a->who, b->who);
 }
@@ -114,7 +114,7 @@ static void offer(world_t *world, int32_t p)
     if (copy->n_done < pending->out_number) {
         return;
     }
-    rank->offered = 1;
+    rank->offered = true;
     rank->head_ready_ns = clv_larger(clv_larger(rank->out_free_ns, copy->ready_ns),
                                      world->all.arrival_ns[pending->receiver]);
     push(world, clv_larger(rank->head_ready_ns, clv_links_free_ns(&world->all, pending)), p);
@@ -138,7 +138,7 @@ static void fly(world_t *world, int32_t at)
  * the heap. */
 static void land(world_t *world, int32_t at)
 {
-    const int is_near = world->all.pending[at].is_near;
+    const bool is_near = world->all.pending[at].is_near;
     clv_replay_rank_t *rank = &world->all.ranks[world->all.pending[at].sender];
 
     do {

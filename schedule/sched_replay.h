@@ -14,6 +14,8 @@
 #ifndef CLV_SCHED_REPLAY_H
 #define CLV_SCHED_REPLAY_H
 
+#include <stdbool.h>
+
 #include "schedule/sched_cost.h"
 
 /* Of one segment; all >= 0. */
@@ -33,7 +35,7 @@ int64_t clv_replay_last_ns(const int64_t *arrival_ns, int32_t n_ranks);
 
 /* Whether every time of a replay fits its type: it is at most the last arrival and all lengths of
  * all sends one after the other. */
-int clv_replay_fits(const clv_replay_lengths_t *lengths, int64_t n_sends, int64_t last_ns);
+bool clv_replay_fits(const clv_replay_lengths_t *lengths, int64_t n_sends, int64_t last_ns);
 
 /* place[rank] in 0 .. n_ranks - 1. All lengths of all sends one after the other, counted from the
  * last arrival, fit int64. CLV_NO_MEMORY; CLV_LIMIT for more than 2^30 sends; CLV_INVALID when the

@@ -13,7 +13,7 @@
 #include "schedule/sched_pending_sends.h"
 
 /* Keeps the only rank that sends on a way or link; 0: there is more than one. */
-static int is_only(int32_t *holder, int32_t rank)
+static bool is_only(int32_t *holder, int32_t rank)
 {
     if (*holder == CLV_NO_SEND) {
         *holder = rank;
@@ -23,11 +23,11 @@ static int is_only(int32_t *holder, int32_t rank)
 
 /* Whether each way and link has a single sender, each copy is sent only after its last receive, and
  * no send arrives at the moment it leaves. holders: two numbers per place. */
-static int nobody_contends(clv_pending_sends_t *all, int32_t *holders)
+static bool nobody_contends(clv_pending_sends_t *all, int32_t *holders)
 {
     const clv_replay_lengths_t *lengths = all->lengths;
-    int free = lengths->near_wire_ns + lengths->near_latency_ns > 0 &&
-               lengths->far_wire_ns + lengths->far_latency_ns > 0;
+    bool free = lengths->near_wire_ns + lengths->near_latency_ns > 0 &&
+                lengths->far_wire_ns + lengths->far_latency_ns > 0;
 
     for (int32_t i = 0; i < 2 * all->plan->n_ranks; i++) {
         holders[i] = CLV_NO_SEND;
@@ -107,7 +107,7 @@ static int32_t feed(const clv_pending_sends_t *all, int32_t p, int32_t *n_source
 
 /* Sorts ranks so that each comes after those that send to it; 0: impossible. scratch: two numbers
  * per rank. */
-static int sort_ranks(const clv_pending_sends_t *all, int32_t *order, int32_t *scratch)
+static bool sort_ranks(const clv_pending_sends_t *all, int32_t *order, int32_t *scratch)
 {
     const int32_t n_ranks = all->plan->n_ranks;
     int32_t *n_sources = scratch, *last_source = scratch + n_ranks, n_ordered = 0;
@@ -126,17 +126,17 @@ static int sort_ranks(const clv_pending_sends_t *all, int32_t *order, int32_t *s
     return n_ordered == n_ranks;
 }
 
-int clv_pending_sends_in_order(clv_pending_sends_t *all)
+bool clv_pending_sends_in_order(clv_pending_sends_t *all)
 {
     const int32_t n_ranks = all->plan->n_ranks;
     int32_t *order = all->scratch + 2 * n_ranks;
 
     if (!nobody_contends(all, all->scratch) || !sort_ranks(all, order, all->scratch)) {
-        return 0;
+        return false;
     }
     clv_pending_sends_begin(all);
     for (int32_t i = 0; i < n_ranks; i++) {
         replay_rank(all, order[i]);
     }
-    return 1;
+    return true;
 }

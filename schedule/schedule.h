@@ -20,6 +20,7 @@
 #ifndef CLV_SCHEDULE_H
 #define CLV_SCHEDULE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -182,7 +183,7 @@ typedef struct clv_step {
     int32_t kind; /* clv_step_kind_t */
 } clv_step_t;
 
-static inline int clv_step_is_send(const clv_step_t *step)
+static inline bool clv_step_is_send(const clv_step_t *step)
 {
     return step->kind == CLV_STEP_SEND || step->kind == CLV_STEP_SEND_COPY;
 }

@@ -66,8 +66,8 @@ static const play_round_t play_round[CLV_N_SIMD] = {
 enum { BLOCK_WORDS = 8 };
 
 typedef struct rule {
-    int latest_first;
-    int root_never_sends;
+    bool latest_first;
+    bool root_never_sends;
 } rule_t;
 
 typedef struct bitset {
@@ -90,7 +90,7 @@ typedef struct bitset {
 } bitset_t;
 
 /* One word, or a multiple of the vector length. */
-static uint32_t set_words(int32_t n_bits, int one_word)
+static uint32_t set_words(int32_t n_bits, bool one_word)
 {
     return one_word ? 1 : ((uint32_t) n_bits + 511) / 512 * 8;
 }
@@ -105,9 +105,9 @@ static void clear_bit(uint64_t *set, int32_t bit)
     set[bit / 64] &= ~(UINT64_C(1) << (bit % 64));
 }
 
-static int has_bit(const uint64_t *set, int32_t bit)
+static bool has_bit(const uint64_t *set, int32_t bit)
 {
-    return (int) (set[bit / 64] >> (bit % 64) & 1);
+    return set[bit / 64] >> (bit % 64) & 1;
 }
 
 /* ---- memory ------------------------------------------------------------------------------- */
@@ -180,7 +180,7 @@ static clv_status_t carve(bitset_t *bitset)
 static clv_status_t allocate(bitset_t *bitset)
 {
     const clv_instance_t *instance = bitset->instance;
-    int one_word = instance->n_ranks <= 64 && instance->n_segments <= 64;
+    bool one_word = instance->n_ranks <= 64 && instance->n_segments <= 64;
     bitset->at.row_words = set_words(instance->n_segments, one_word);
     bitset->at.column_words = set_words(instance->n_ranks, one_word);
     clv_status_t status = clv_active_init(&bitset->active, bitset->instance);
@@ -352,7 +352,7 @@ static void choose_way(bitset_t *bitset, int32_t n_sends)
     clv_bitset_round_t *at = &bitset->at;
 
     if (n_sends > 0) {
-        int counting = at->row_words > 1 && at->highest - at->lowest >= (uint32_t) n_sends;
+        bool counting = at->row_words > 1 && at->highest - at->lowest >= (uint32_t) n_sends;
         at->counts->are_known = at->counting;
         at->counting = counting;
     }
@@ -425,15 +425,15 @@ static clv_status_t generate(const clv_instance_t *instance, rule_t rule, clv_pl
 
 clv_status_t clv_sched_bitset_generate(const clv_instance_t *instance, clv_plan_t **plan_p)
 {
-    return generate(instance, (rule_t){0, 0}, plan_p);
+    return generate(instance, (rule_t){false, false}, plan_p);
 }
 
 clv_status_t clv_sched_latest_generate(const clv_instance_t *instance, clv_plan_t **plan_p)
 {
-    return generate(instance, (rule_t){1, 0}, plan_p);
+    return generate(instance, (rule_t){true, false}, plan_p);
 }
 
 clv_status_t clv_sched_latest_rns_generate(const clv_instance_t *instance, clv_plan_t **plan_p)
 {
-    return generate(instance, (rule_t){1, 1}, plan_p);
+    return generate(instance, (rule_t){true, true}, plan_p);
 }

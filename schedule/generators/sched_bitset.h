@@ -9,6 +9,8 @@
 #ifndef CLV_SCHED_BITSET_H
 #define CLV_SCHED_BITSET_H
 
+#include <stdbool.h>
+
 #include "schedule/schedule.h"
 
 /* A segment received in the current round by a rank that may still send in it. */
@@ -23,7 +25,7 @@ _Static_assert(CLV_SCHED_MAX_RANKS < 1 << (CLV_BITSET_DIGITS - 1), "room for all
 
 /* See sched_bitset_counts.inc. */
 typedef struct clv_bitset_counts {
-    int are_known;          /* holders is valid, from the round before */
+    bool are_known;         /* holders is valid, from the round before */
     int32_t n_joined;       /* of those free at the start of the round, how many joined in it */
     uint32_t n_digits;      /* a count may have in this round */
     uint32_t n_discounts;   /* since the purses were last filled */
@@ -57,7 +59,7 @@ typedef struct clv_bitset_round {
     int32_t round;
     uint32_t lowest;  /* segment sent in this round */
     uint32_t highest; /* segment sent in this round */
-    int counting;     /* the round is played by counting */
+    bool counting;    /* the round is played by counting */
     int sink_sends;   /* the sink was free at the start of the round */
     clv_bitset_counts_t *counts;
 } clv_bitset_round_t;

@@ -39,9 +39,9 @@
 #include "util/util_alloc.h"
 
 typedef struct rule {
-    int latest_first;     /* latest arrival first, instead of earliest availability */
-    int root_never_sends; /* once the root is in the group */
-    int waits_busily;     /* a lone rank searches in every round, as before section 5.1 */
+    bool latest_first;     /* latest arrival first, instead of earliest availability */
+    bool root_never_sends; /* once the root is in the group */
+    bool waits_busily;     /* a lone rank searches in every round, as before section 5.1 */
 } rule_t;
 
 typedef struct search {
@@ -52,7 +52,7 @@ typedef struct search {
     int64_t round_limit;
     int64_t
         *avail_ns;   /* by rank: when it can take part in the next round, from the first arrival */
-    uint8_t *held;   /* by rank and segment: H of the design */
+    bool *held;      /* by rank and segment: H of the design */
     int32_t *n_held; /* by rank */
     int32_t *got;    /* by rank: the segment received in this round (state P'), or -1 */
     uint8_t *has_sent; /* by rank: in this round */
@@ -62,7 +62,7 @@ typedef struct search {
     clv_builder_t builder;
 } search_t;
 
-static uint8_t *held(const search_t *search, int32_t rank, int32_t segment)
+static bool *held(const search_t *search, int32_t rank, int32_t segment)
 {
     return &search->held[(size_t) rank * (size_t) search->instance->n_segments + (size_t) segment];
 }
@@ -79,7 +79,7 @@ static int64_t earliest_ns(const search_t *search, int32_t except)
     return earliest;
 }
 
-static int comes_before(const search_t *search, int32_t a, int32_t b)
+static bool comes_before(const search_t *search, int32_t a, int32_t b)
 {
     const clv_instance_t *instance = search->instance;
     int64_t key_a =
@@ -132,14 +132,14 @@ static void skip_idle_rounds(search_t *search)
     search->round += n_rounds;
 }
 
-static int in_group(const search_t *search, int32_t rank)
+static bool in_group(const search_t *search, int32_t rank)
 {
     for (int32_t k = 0; k < search->n_group; k++) {
         if (search->group[k] == rank) {
-            return 1;
+            return true;
         }
     }
-    return 0;
+    return false;
 }
 
 static int32_t choose_sink(const search_t *search)
@@ -150,7 +150,7 @@ static int32_t choose_sink(const search_t *search)
     return search->rule.latest_first ? search->first_sink : search->group[0];
 }
 
-static int may_send(const search_t *search, int32_t rank)
+static bool may_send(const search_t *search, int32_t rank)
 {
     return !search->has_sent[rank] &&
            !(search->rule.root_never_sends && rank == search->instance->root);
@@ -174,14 +174,14 @@ static void send_segment(search_t *search, int32_t sender, int32_t receiver, int
     search->has_sent[sender] = 1;
     search->n_held[sender]--;
     search->n_held[receiver] -= *held(search, receiver, segment);
-    *held(search, sender, segment) = 0;
-    *held(search, receiver, segment) = 0; /* state P': not passed on in this round */
+    *held(search, sender, segment) = false;
+    *held(search, receiver, segment) = false; /* state P': not passed on in this round */
     search->got[receiver] = segment;
 }
 
 /* The sink takes any segment, even one that it gave away. Other ranks take only segments that they
  * hold. */
-static void serve(search_t *search, int32_t receiver, int is_sink)
+static void serve(search_t *search, int32_t receiver, bool is_sink)
 {
     for (int32_t s = 0; s < search->instance->n_segments; s++) {
         if (is_sink || *held(search, receiver, s)) {
@@ -197,10 +197,10 @@ static void serve(search_t *search, int32_t receiver, int is_sink)
 static void play_round(search_t *search)
 {
     int32_t sink = choose_sink(search);
-    serve(search, sink, 1);
+    serve(search, sink, true);
     for (int32_t k = 0; k < search->n_group; k++) {
         if (search->group[k] != sink) {
-            serve(search, search->group[k], 0);
+            serve(search, search->group[k], false);
         }
     }
 }
@@ -210,7 +210,7 @@ static void end_round(search_t *search)
     for (int32_t k = 0; k < search->n_group; k++) {
         int32_t p = search->group[k];
         if (search->got[p] >= 0) {
-            *held(search, p, search->got[p]) = 1;
+            *held(search, p, search->got[p]) = true;
             search->n_held[p]++;
             search->got[p] = -1;
         }
@@ -299,21 +299,21 @@ static clv_status_t generate(const clv_instance_t *instance, rule_t rule, clv_pl
 
 clv_status_t clv_sched_linear_generate(const clv_instance_t *instance, clv_plan_t **plan_p)
 {
-    return generate(instance, (rule_t){0, 0, 0}, plan_p);
+    return generate(instance, (rule_t){false, false, false}, plan_p);
 }
 
 clv_status_t clv_sched_latest_linear_generate(const clv_instance_t *instance, clv_plan_t **plan_p)
 {
-    return generate(instance, (rule_t){1, 0, 0}, plan_p);
+    return generate(instance, (rule_t){true, false, false}, plan_p);
 }
 
 clv_status_t clv_sched_latest_rns_linear_generate(const clv_instance_t *instance,
                                                   clv_plan_t **plan_p)
 {
-    return generate(instance, (rule_t){1, 1, 0}, plan_p);
+    return generate(instance, (rule_t){true, true, false}, plan_p);
 }
 
 clv_status_t clv_sched_busy_generate(const clv_instance_t *instance, clv_plan_t **plan_p)
 {
-    return generate(instance, (rule_t){0, 0, 1}, plan_p);
+    return generate(instance, (rule_t){false, false, true}, plan_p);
 }

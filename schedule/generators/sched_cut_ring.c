@@ -79,7 +79,7 @@ static int compare_seats(const void *a, const void *b)
     return order != 0 ? order : clv_compare(x->rank, y->rank);
 }
 
-static int is_later(const seat_t *a, const seat_t *b)
+static bool is_later(const seat_t *a, const seat_t *b)
 {
     return a->order_ns > b->order_ns || (a->order_ns == b->order_ns && a->rank > b->rank);
 }
@@ -150,7 +150,7 @@ static void give(const ring_t *ring, int32_t seat, parcel_t parcel)
 }
 
 /* Sends this seat's oldest parcel on, if it can go now. Returns whether it did. */
-static int hand_on(const ring_t *ring, int32_t seat, int32_t round, clv_builder_t *builder)
+static bool hand_on(const ring_t *ring, int32_t seat, int32_t round, clv_builder_t *builder)
 {
     const int32_t next = (seat + 1) % ring->n_ranks;
     seat_t *from = &ring->seats[seat];
@@ -158,7 +158,7 @@ static int hand_on(const ring_t *ring, int32_t seat, int32_t round, clv_builder_
     parcel_t parcel;
 
     if (from->sent == from->ready || from->arrived > round || to->arrived > round) {
-        return 0;
+        return false;
     }
     parcel = ring->parcels[(size_t) seat * 2 * (size_t) ring->n_segments + (size_t) from->sent++];
     if (builder != NULL) {
@@ -169,7 +169,7 @@ static int hand_on(const ring_t *ring, int32_t seat, int32_t round, clv_builder_
     if (++parcel.hop < 2 * (ring->n_ranks - 1)) {
         give(ring, next, parcel);
     }
-    return 1;
+    return true;
 }
 
 static int32_t next_arrival(const ring_t *ring, int32_t round)

@@ -45,7 +45,7 @@ typedef struct member {
     int32_t arrived; /* its first round */
     int32_t first;   /* of its queue; NONE: it is empty */
     int32_t last;
-    int32_t has_entered;
+    bool has_entered;
     int32_t takes_in; /* the round in which it last received */
 } member_t;
 
@@ -219,7 +219,7 @@ static void begin(trees_t *trees, int32_t n_late)
         int32_t *missing = &trees->missing[(size_t) m * (size_t) trees->n_segments];
 
         member->first = member->last = member->takes_in = NONE;
-        member->has_entered = 0;
+        member->has_entered = false;
         for (int32_t s = 0; s < trees->n_segments; s++) {
             const int32_t node = m < trees->n_helpers ? node_of(trees, m, s) : NONE;
             missing[s] = node == NONE ? 0 : count_children(trees, node) + (node == 0) * n_late;
@@ -234,7 +234,7 @@ static void enter(trees_t *trees, int32_t round)
         if (member->has_entered || member->arrived > round) {
             continue;
         }
-        member->has_entered = 1;
+        member->has_entered = true;
         for (int32_t s = 0; s < trees->n_segments; s++) {
             if (trees->missing[(size_t) m * (size_t) trees->n_segments + (size_t) s] == 0) {
                 pass_on(trees, m, s, round);

@@ -49,8 +49,8 @@ typedef struct house {
     clv_divisor_t slot;
     int32_t n_nodes;
     int32_t root_node;
-    int32_t hands_over;   /* 1: the root does not represent its node */
-    int32_t is_fast;      /* 1: sends inside nodes are not written */
+    bool hands_over;      /* 1: the root does not represent its node */
+    bool is_fast;         /* 1: sends inside nodes are not written */
     int32_t *members;     /* ranks, node after node, each in the order of its chain */
     const int32_t *first; /* of each node in members; [n_nodes]: the end */
     int32_t *ready;       /* [node * n_segments + segment]: first slot after it came from inside */
@@ -95,7 +95,7 @@ static int32_t representative(const house_t *house, int32_t node)
 
 /* Whether the root arrives so late that most of the others' vectors could already be combined: half
  * a round per segment and node after the last of them. The instance may already say so. */
-static int is_root_far_late(const house_t *house)
+static bool is_root_far_late(const house_t *house)
 {
     const clv_instance_t *instance = house->instance;
     const int64_t n_rounds = (int64_t) instance->n_segments + house->n_nodes;
@@ -111,7 +111,7 @@ static int is_root_far_late(const house_t *house)
     return (root_ns - last_ns) / n_rounds > house->slot_ns * SLOTS / 2;
 }
 
-static int has_company(const house_t *house, int32_t node)
+static bool has_company(const house_t *house, int32_t node)
 {
     return house->first[node + 1] - house->first[node] > 1;
 }
@@ -306,13 +306,13 @@ static clv_status_t fill_between(house_t *house, const clv_generator_t *between)
 
 /* Whether times fit their type, although the pipeline inside a node takes a slot per rank to
  * fill. */
-static int fits_in_time(const house_t *house)
+static bool fits_in_time(const house_t *house)
 {
     return (INT64_MAX - house->last_ns) / house->slot_ns > 2 * (int64_t) house->instance->n_ranks;
 }
 
 /* 1, or 0 without memory. */
-static int reserve(house_t *house)
+static bool reserve(house_t *house)
 {
     const size_t n_nodes = (size_t) house->n_nodes;
     const size_t n_segments = (size_t) house->instance->n_segments;
@@ -520,7 +520,7 @@ static clv_status_t compose_fast(const clv_instance_t *instance, const char *nam
     clv_fast_estimate_t *fast = clv_fast_estimate_new(instance);
     clv_status_t status = CLV_NO_MEMORY;
 
-    house.is_fast = 1;
+    house.is_fast = true;
     if (fast != NULL) {
         status = fill_inside(&house);
     }

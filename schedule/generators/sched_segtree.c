@@ -131,9 +131,9 @@ static int32_t seat_of_leaf(const tree_t *tree, int32_t leaf)
     return place < tree->active.n_ranks ? place : place - tree->active.n_ranks;
 }
 
-static int has_bit(const uint64_t *bits, int32_t bit)
+static bool has_bit(const uint64_t *bits, int32_t bit)
 {
-    return (int) (bits[(uint32_t) bit / 64] >> (bit % 64) & 1);
+    return bits[(uint32_t) bit / 64] >> (bit % 64) & 1;
 }
 
 static void set_bit(uint64_t *bits, int32_t bit, int value)
@@ -212,7 +212,7 @@ static void send_segment(tree_t *tree, int32_t sender, int32_t receiver, int32_t
 
 /* Clears the receiver's own bit first, so that the receiver does not find itself. It receives the
  * segment in this round, so it could not pass it on anyway. */
-static void serve(tree_t *tree, int32_t receiver, int is_sink)
+static void serve(tree_t *tree, int32_t receiver, bool is_sink)
 {
     int32_t leaf = leaf_of(tree, receiver);
     int32_t segment = tree->ops->find(tree->nodes, (uint32_t) leaf, (uint32_t) tree->n_words,
@@ -243,10 +243,10 @@ static void play_round(tree_t *tree)
     rebuild(tree);
     tree->n_gifts = 0;
     tree->n_senders = 0;
-    serve(tree, sink, 1);
+    serve(tree, sink, true);
     for (int32_t k = 0; k < tree->n_order; k++) {
         if (tree->order[k] != sink) {
-            serve(tree, tree->order[k], 0);
+            serve(tree, tree->order[k], false);
         }
     }
 }

@@ -4,6 +4,8 @@
  */
 #include "schedule/generators/sched_simd.h"
 
+#include <stdbool.h>
+
 static const char *const level_names[] = {
 #define CLV_SIMD_TEXT(name, text) text,
     CLV_SIMD_MAP(CLV_SIMD_TEXT)
@@ -13,13 +15,13 @@ static const char *const level_names[] = {
 static int forced = -1;
 
 #if CLV_SIMD_X86
-static int has_avx2(void)
+static bool has_avx2(void)
 {
     return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi") &&
            __builtin_cpu_supports("bmi2");
 }
 
-static int has_avx512(void)
+static bool has_avx512(void)
 {
     return has_avx2() && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl");
 }

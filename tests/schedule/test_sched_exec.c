@@ -199,7 +199,7 @@ static void check_its_turn(const rank_t *rank)
 }
 
 static clv_status_t sim_post_send(void *context, int32_t slot, int32_t peer, int32_t segment,
-                                  int synchronous)
+                                  bool synchronous)
 {
     rank_t *rank = context;
     channel_t *channel = &channels[rank->id][peer];
@@ -270,7 +270,7 @@ static clv_status_t sim_test_recv(void *context, int32_t slot)
     return maybe_fail();
 }
 
-static clv_status_t sim_combine(void *context, int32_t slot, int32_t segment, int holds_copy)
+static clv_status_t sim_combine(void *context, int32_t slot, int32_t segment, bool holds_copy)
 {
     rank_t *rank = context;
     request_t *request = &rank->recvs[slot];

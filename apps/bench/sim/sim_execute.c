@@ -95,7 +95,7 @@ static clv_status_t post_recv(void *context, int32_t slot, int32_t peer, int32_t
 }
 
 static clv_status_t post_send(void *context, int32_t slot, int32_t peer, int32_t segment,
-                              int synchronous)
+                              bool synchronous)
 {
     world_t *world = context;
 
@@ -117,7 +117,7 @@ static clv_status_t test_send(void *context, int32_t slot)
     return ((world_t *) context)->done[slot] ? CLV_OK : CLV_AGAIN;
 }
 
-static clv_status_t combine(void *context, int32_t slot, int32_t segment, int holds)
+static clv_status_t combine(void *context, int32_t slot, int32_t segment, bool holds)
 {
     const world_t *world = context;
     int32_t n_floats = segment_floats(world, segment);
