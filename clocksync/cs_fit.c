@@ -48,7 +48,7 @@ clv_status_t clv_cs_point_of_sample(const clv_cs_sample_t *sample, int64_t drift
     return CLV_OK;
 }
 
-int clv_cs_points_agree(const clv_cs_point_t *a, const clv_cs_point_t *b, int64_t ppb)
+bool clv_cs_points_agree(const clv_cs_point_t *a, const clv_cs_point_t *b, int64_t ppb)
 {
     const int64_t drift = cs_run_off(cs_distance(a->local_ns, b->local_ns), ppb);
     const int64_t allowed = cs_add(cs_add(a->error_ns, b->error_ns), drift);
@@ -257,15 +257,15 @@ static int64_t bound_at_origin(const clv_cs_point_t *points, int n_points,
     return least;
 }
 
-static int passes_every_bound(const clv_cs_point_t *points, int n_points,
-                              const clv_cs_model_t *model)
+static bool passes_every_bound(const clv_cs_point_t *points, int n_points,
+                               const clv_cs_model_t *model)
 {
     for (int i = 0; i < n_points; i++) {
         if (cs_miss(model, &points[i]) > points[i].error_ns) {
-            return 0;
+            return false;
         }
     }
-    return 1;
+    return true;
 }
 
 /* There is no slope yet. On a drifting clock, a mean of old offsets would lag by more than one

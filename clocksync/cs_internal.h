@@ -6,6 +6,7 @@
 #define CLV_CS_INTERNAL_H
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "clocksync/clocksync.h"
@@ -55,15 +56,15 @@ static inline int64_t cs_miss(const clv_cs_model_t *model, const clv_cs_point_t 
 /* A line through fit points. Its model has its origin at the last point. */
 typedef struct clv_cs_fit {
     clv_cs_model_t model;
-    double rms_ns;     /* weighted residual */
-    double r_squared;  /* 1: the line explains everything; 0: nothing, or nothing to explain */
-    int is_consistent; /* the line passes within every point's bound */
+    double rms_ns;      /* weighted residual */
+    double r_squared;   /* 1: the line explains everything; 0: nothing, or nothing to explain */
+    bool is_consistent; /* the line passes within every point's bound */
 } clv_cs_fit_t;
 
 typedef struct clv_cs_fit_how {
     int64_t drift_prior_ppb;
     int64_t reference_ppb;
-    int is_plain; /* all points count the same, as in the papers */
+    bool is_plain; /* all points count the same, as in the papers */
 } clv_cs_fit_how_t;
 
 /* Weighted least squares over n >= 1 points, oldest first (HCA3 paper, Algorithm 2, line 13). A
@@ -78,6 +79,6 @@ clv_status_t clv_cs_point_of_sample(const clv_cs_sample_t *sample, int64_t drift
                                     clv_cs_point_t *point_p) CLV_MUST_CHECK;
 
 /* Whether both points can be true of two clocks whose drift differs by at most ppb. */
-int clv_cs_points_agree(const clv_cs_point_t *a, const clv_cs_point_t *b, int64_t ppb);
+bool clv_cs_points_agree(const clv_cs_point_t *a, const clv_cs_point_t *b, int64_t ppb);
 
 #endif

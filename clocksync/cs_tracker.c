@@ -46,7 +46,7 @@ void clv_cs_tracker_doubt(clv_cs_tracker_t *tracker)
 
 /* The part of the bound that grows with time is statistical. It counts twice here: mistaking bad
  * luck for a step costs the clock for a burst, and real steps are seldom that small. */
-static int agrees_with_model(const clv_cs_tracker_t *tracker, const clv_cs_point_t *point)
+static bool agrees_with_model(const clv_cs_tracker_t *tracker, const clv_cs_point_t *point)
 {
     const clv_cs_model_t *model = &tracker->model;
     const int64_t age = cs_distance(point->local_ns, model->origin_ns);
@@ -57,10 +57,10 @@ static int agrees_with_model(const clv_cs_tracker_t *tracker, const clv_cs_point
 
 /* A clock that was set back needs no rule of its own. Bounds grow with the distance in time, but
  * only by a ten thousandth of it. */
-static int is_step(const clv_cs_tracker_t *tracker, const clv_cs_point_t *point)
+static bool is_step(const clv_cs_tracker_t *tracker, const clv_cs_point_t *point)
 {
     if (tracker->n_points > 0 && !agrees_with_model(tracker, point)) {
-        return 1;
+        return true;
     }
     return tracker->burst_count > 0 &&
            !clv_cs_points_agree(&tracker->best, point, tracker->drift_prior_ppb);
@@ -116,9 +116,9 @@ static void refit(clv_cs_tracker_t *tracker)
     tracker->model = fit.model;
 }
 
-static int burst_is_complete(const clv_cs_tracker_t *tracker)
+static bool burst_is_complete(const clv_cs_tracker_t *tracker)
 {
-    const int is_first = tracker->n_points == 0 && tracker->burst_length > TRACKER_FIRST_BURST;
+    const bool is_first = tracker->n_points == 0 && tracker->burst_length > TRACKER_FIRST_BURST;
     return tracker->burst_count >= (is_first ? TRACKER_FIRST_BURST : tracker->burst_length);
 }
 

@@ -90,13 +90,13 @@ static void read_both(int64_t *ticks_p, int64_t *ns_p)
 }
 
 /* The flags constant_tsc and nonstop_tsc of the kernel are this bit of the processor. */
-static int tsc_is_invariant(void)
+static bool tsc_is_invariant(void)
 {
     unsigned int a, b, c, d;
     return __get_cpuid(0x80000007, &a, &b, &c, &d) && (d & (1u << 8));
 }
 
-static int has_rdtscp(void)
+static bool has_rdtscp(void)
 {
     unsigned int a, b, c, d;
     return __get_cpuid(0x80000001, &a, &b, &c, &d) && (d & (1u << 27));
@@ -172,7 +172,7 @@ static const struct {
 #undef CS_CLOCK_ROW
 };
 
-int clv_cs_clock_is_counter(const clv_cs_clock_t *clock)
+bool clv_cs_clock_is_counter(const clv_cs_clock_t *clock)
 {
     return clock->now_ns == tsc_now || clock->now_ns == tscp_now;
 }
@@ -204,7 +204,7 @@ clv_status_t clv_cs_clock_open(const char *name, clv_cs_clock_t *clock_p)
             continue;
         }
         clv_cs_clock_t clock = {.now_ns = table[i].now_ns, .name = table[i].name};
-        const int is_counter = clv_cs_clock_is_counter(&clock);
+        const bool is_counter = clv_cs_clock_is_counter(&clock);
         clock.rate = frequency != NULL ? rate_of(frequency + 1) : is_counter ? 0.0 : 1.0;
         clock.step_at_ns = INT64_MAX;
         if (frequency != NULL && (!is_counter || !(clock.rate > 0.0))) {

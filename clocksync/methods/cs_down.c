@@ -77,8 +77,8 @@ static clv_status_t take_copy(cs_run_t *run, int32_t reference)
 
 static void give_copy(cs_run_t *run, int32_t client, clv_status_t status)
 {
-    const int is_relay = cs_virtual_rank(run) != 0;
-    const int has_time = is_relay ? run->fit.is_consistent : status == CLV_OK;
+    const bool is_relay = cs_virtual_rank(run) != 0;
+    const bool has_time = is_relay ? run->fit.is_consistent : status == CLV_OK;
     cs_record_t record = clv_cs_record(0, has_time ? CLV_OK : CLV_UNSUPPORTED, &run->fit);
     record.time_source = run->time_source;
     const clv_status_t ignored =
@@ -89,6 +89,6 @@ static void give_copy(cs_run_t *run, int32_t client, clv_status_t status)
 clv_status_t clv_cs_run_prop(cs_run_t *run)
 {
     static const edge_ops_t ops = {take_copy, give_copy};
-    run->fit.is_consistent = 0;
+    run->fit.is_consistent = false;
     return walk(run, &ops);
 }

@@ -16,7 +16,7 @@
 
 typedef struct algorithm_row {
     const char *label;
-    int offset_only;
+    bool offset_only;
     int32_t n_fit_points;
     int32_t n_exchanges;
 } algorithm_row_t;
@@ -82,7 +82,7 @@ static int32_t number_of(const char *token)
 {
     char *end;
     const long number = strtol(token, &end, 10);
-    const int is_number = token[0] >= '0' && token[0] <= '9' && *end == '\0';
+    const bool is_number = token[0] >= '0' && token[0] <= '9' && *end == '\0';
     return is_number && number >= 1 && number <= CS_MAX_NUMBER ? (int32_t) number : 0;
 }
 
@@ -92,7 +92,7 @@ static int32_t pause_of(const char *token)
     char *end;
     const long number = strtol(token, &end, 10);
     const long unit_us = strcasecmp(end, "us") == 0 ? 1 : strcasecmp(end, "ms") == 0 ? 1000 : 0;
-    const int is_number = token[0] >= '0' && token[0] <= '9' && number >= 1 && number <= 1000000;
+    const bool is_number = token[0] >= '0' && token[0] <= '9' && number >= 1 && number <= 1000000;
     return is_number ? (int32_t) (number * unit_us) : 0;
 }
 
@@ -108,22 +108,22 @@ static clv_cs_method_t default_method(clv_cs_algorithm_t algorithm)
 }
 
 /* What may follow an algorithm: numbers, an offset algorithm, options; each at most once. */
-static int take_tail(clv_cs_method_t *method, char *const *tokens, int n_tokens)
+static bool take_tail(clv_cs_method_t *method, char *const *tokens, int n_tokens)
 {
-    int has_fit = algorithms[method->algorithm].offset_only;
-    int has_offset = 0, has_exchanges = 0;
+    bool has_fit = algorithms[method->algorithm].offset_only;
+    bool has_offset = false, has_exchanges = false;
     for (int i = 0; i < n_tokens; i++) {
         const char *token = short_name(tokens[i]);
         const int32_t number = number_of(token);
         if (number > 0 && !has_fit && !has_offset) {
             method->n_fit_points = number;
-            has_fit = 1;
+            has_fit = true;
         } else if (number > 0 && !has_exchanges) {
             method->n_exchanges = number;
-            has_exchanges = 1;
+            has_exchanges = true;
         } else if (number == 0 && offset_of(token) < CLV_CS_N_OFFSETS && !has_offset) {
             method->offset = (clv_cs_offset_t) offset_of(token);
-            has_offset = 1;
+            has_offset = true;
         } else if (strcasecmp(token, "recompute") == 0 && !method->recompute_intercept) {
             method->recompute_intercept = 1;
         } else if (pause_of(token) > 0 && method->pause_us == 0) {
@@ -133,20 +133,20 @@ static int take_tail(clv_cs_method_t *method, char *const *tokens, int n_tokens)
         } else if (strcasecmp(token, "plain") == 0 && !method->plain_fit) {
             method->plain_fit = 1;
         } else {
-            return 0;
+            return false;
         }
     }
-    return 1;
+    return true;
 }
 
-static int take_method(clv_cs_method_t *method, char *const *tokens, int n_tokens)
+static bool take_method(clv_cs_method_t *method, char *const *tokens, int n_tokens)
 {
     if (n_tokens < 1) {
-        return 0;
+        return false;
     }
     const int algorithm = algorithm_of(short_name(tokens[0]));
     if (algorithm == CLV_CS_N_ALGORITHMS) {
-        return 0;
+        return false;
     }
     *method = default_method((clv_cs_algorithm_t) algorithm);
     return take_tail(method, tokens + 1, n_tokens - 1);
@@ -168,13 +168,13 @@ static int split(char *text, char **tokens)
 
 /* Whether the token is word alone or, like "middle@numa", word with a part, which goes to
  * *part_p. */
-static int is_word(const char *token, const char *word, clv_cs_part_t *part_p)
+static bool is_word(const char *token, const char *word, clv_cs_part_t *part_p)
 {
     const size_t n = strlen(word);
     int i = 0;
 
     if (strncasecmp(token, word, n) != 0 || (token[n] != '\0' && token[n] != '@')) {
-        return 0;
+        return false;
     }
     while (token[n] == '@' && i < CLV_CS_N_PARTS && strcasecmp(token + n + 1, parts[i]) != 0) {
         i++;
@@ -202,15 +202,15 @@ static int find_token(char *const *tokens, int n_tokens, const char *word)
 }
 
 /* top/A/bottom/B and top/A/middle/B/bottom/C, or middle@numa */
-static int take_levels(clv_cs_scheme_t *scheme, char *const *tokens, int n_tokens)
+static bool take_levels(clv_cs_scheme_t *scheme, char *const *tokens, int n_tokens)
 {
     clv_cs_part_t part = CLV_CS_PART_SOCKET;
     const int middle = find_middle(tokens, n_tokens, &part);
     const int bottom = find_token(tokens, n_tokens, "bottom");
     if (bottom == n_tokens || (middle < n_tokens && middle > bottom)) {
-        return 0;
+        return false;
     }
-    const int has_middle = middle < n_tokens;
+    const bool has_middle = middle < n_tokens;
     const int end_of_top = has_middle ? middle : bottom;
     clv_cs_method_t *level = scheme->level;
     scheme->n_levels = has_middle ? 3 : 2;
@@ -222,7 +222,7 @@ static int take_levels(clv_cs_scheme_t *scheme, char *const *tokens, int n_token
 
 /* h2hca/... and h3hca/...: HCA3 on top, copies below. Ranks of one level that turn out not to share
  * a time source are split into groups before anything is copied. */
-static int take_short_levels(clv_cs_scheme_t *scheme, char *const *tokens, int n_tokens)
+static bool take_short_levels(clv_cs_scheme_t *scheme, char *const *tokens, int n_tokens)
 {
     scheme->n_levels = strcasecmp(tokens[0], "h2hca") == 0 ? 2 : 3;
     scheme->level[0] = default_method(CLV_CS_HCA3);
@@ -242,7 +242,7 @@ clv_status_t clv_cs_scheme_parse(const char *label, clv_cs_scheme_t *scheme_p)
     }
     memcpy(text, label, strlen(label) + 1);
     const int n = split(text, tokens);
-    int is_label;
+    bool is_label;
     if (n > 0 && strcasecmp(tokens[0], "top") == 0) {
         is_label = take_levels(&scheme, tokens, n);
     } else if (n > 0 &&

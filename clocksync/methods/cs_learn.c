@@ -7,9 +7,9 @@
 #include "util/util_alloc.h"
 #include "util/util_time.h"
 
-int clv_cs_is_offset_only(clv_cs_algorithm_t algorithm)
+bool clv_cs_is_offset_only(clv_cs_algorithm_t algorithm)
 {
-    static const int table[CLV_CS_N_ALGORITHMS] = {
+    static const bool table[CLV_CS_N_ALGORITHMS] = {
 #define CS_ROW(name, label, offset_only, fit, exchanges, where) [CLV_CS_##name] = offset_only,
         CLV_CS_ALGORITHM_MAP(CS_ROW)
 #undef CS_ROW

@@ -15,6 +15,8 @@
 #ifndef CLV_CS_METHODS_H
 #define CLV_CS_METHODS_H
 
+#include <stdbool.h>
+
 #include "clocksync/clocksync.h"
 #include "util/util_link.h"
 
@@ -56,7 +58,7 @@ static inline int64_t clv_cs_clock_now_ns(const clv_cs_clock_t *clock)
 clv_status_t clv_cs_clock_open(const char *name, clv_cs_clock_t *clock_p) CLV_MUST_CHECK;
 /* Whether the clock counts a processor's cycles: then a rank should not leave its processor (MBR,
  * section 3.4). */
-int clv_cs_clock_is_counter(const clv_cs_clock_t *clock);
+bool clv_cs_clock_is_counter(const clv_cs_clock_t *clock);
 
 /* A clock that is wrong on purpose, from now on: ahead of base by offset_ns and gaining drift_ppb.
  * *base must outlive it. */
@@ -70,13 +72,13 @@ void clv_cs_clock_pretend_step(clv_cs_clock_t *clock, int64_t at_base_ns, int64_
 /* Who measures whom. HCA3 paper = hca3-clock-synchronization, MBR = mpi-benchmarking-revisited.
  *      name       label        offset only  default fit points, exchanges  where it is described */
 #define CLV_CS_ALGORITHM_MAP(XX)                                                                   \
-    XX(SKAMPI, "skampi", 1, 1, 100, "MBR, appendix B.1, Algorithms 7 and 8")                       \
-    XX(NETGAUGE, "netgauge", 1, 1, 100, "MBR, appendix B.2, Algorithms 11 and 12")                 \
-    XX(JK, "jk", 0, 100, 20, "MBR, appendix B.3, Algorithm 15")                                    \
-    XX(HCA, "hca", 0, 100, 20, "MBR, section 4.4, Algorithms 2 to 4")                              \
-    XX(HCA2, "hca2", 0, 100, 20, "MBR, section 4.4, hierarchical intercepts")                      \
-    XX(HCA3, "hca3", 0, 100, 20, "HCA3 paper, section III-B, Algorithm 1")                         \
-    XX(PROP, "prop", 1, 1, 1, "HCA3 paper, section IV-B, Algorithm 3")
+    XX(SKAMPI, "skampi", true, 1, 100, "MBR, appendix B.1, Algorithms 7 and 8")                    \
+    XX(NETGAUGE, "netgauge", true, 1, 100, "MBR, appendix B.2, Algorithms 11 and 12")              \
+    XX(JK, "jk", false, 100, 20, "MBR, appendix B.3, Algorithm 15")                                \
+    XX(HCA, "hca", false, 100, 20, "MBR, section 4.4, Algorithms 2 to 4")                          \
+    XX(HCA2, "hca2", false, 100, 20, "MBR, section 4.4, hierarchical intercepts")                  \
+    XX(HCA3, "hca3", false, 100, 20, "HCA3 paper, section III-B, Algorithm 1")                     \
+    XX(PROP, "prop", true, 1, 1, "HCA3 paper, section IV-B, Algorithm 3")
 
 typedef enum clv_cs_algorithm {
 #define CLV_CS_ALGORITHM_ENUM(name, label, offset_only, fit, exchanges, where) CLV_CS_##name,

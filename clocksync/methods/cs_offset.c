@@ -85,13 +85,13 @@ static clv_status_t point_of_limits(const limits_t *limits, clv_cs_point_t *poin
 
 /* This ping is so close to the best ever that the burst can hardly get better. (A known trap is to
  * write this comparison the wrong way round; it then never fires.) */
-static int is_near_least(const cs_pair_t *pair, const clv_cs_sample_t *sample)
+static bool is_near_least(const cs_pair_t *pair, const clv_cs_sample_t *sample)
 {
     return pair->least_round_trip_ns != INT64_MAX &&
            round_trip_of(sample) <= pair->least_round_trip_ns + pair->least_round_trip_ns / 10;
 }
 
-static int is_nonsense(const clv_cs_sample_t *sample)
+static bool is_nonsense(const clv_cs_sample_t *sample)
 {
     clv_cs_point_t ignored;
     return clv_cs_point_of_sample(sample, CLV_CS_DRIFT_PRIOR_PPB, &ignored) != CLV_OK;

@@ -145,10 +145,10 @@ clv_status_t clv_cs_send_records(const clv_cs_group_t *group, int32_t peer,
     return send_bytes(group, peer, records, (size_t) n_records * sizeof *records);
 }
 
-static int record_is_sane(const cs_record_t *record, int32_t rank)
+static bool record_is_sane(const cs_record_t *record, int32_t rank)
 {
     if (record->magic != CS_MAGIC || record->rank != rank) {
-        return 0;
+        return false;
     }
     if (record->status != CLV_OK) {
         return record->status < CLV_OK && record->status >= CLV_SYSTEM;

@@ -9,6 +9,8 @@
 #ifndef CLV_CS_PAIR_H
 #define CLV_CS_PAIR_H
 
+#include <stdbool.h>
+
 #include "clocksync/cs_internal.h"
 #include "clocksync/methods/cs_methods.h"
 
@@ -46,7 +48,7 @@ clv_status_t clv_cs_pair_offset(cs_pair_t *pair, clv_cs_point_t *point_p) CLV_MU
  * method measures one offset, and the prior bounds the drift. */
 clv_status_t clv_cs_pair_learn(cs_pair_t *pair, clv_cs_fit_t *fit_p) CLV_MUST_CHECK;
 
-int clv_cs_is_offset_only(clv_cs_algorithm_t algorithm);
+bool clv_cs_is_offset_only(clv_cs_algorithm_t algorithm);
 /* The model of a single offset: slope unknown. */
 void clv_cs_fit_of_point(const clv_cs_point_t *point, clv_cs_fit_t *fit_p);
 /* Fits a line through the points that a pair learnt. Points before a step of a clock are

@@ -8,6 +8,8 @@
 #ifndef CLV_CS_RUN_H
 #define CLV_CS_RUN_H
 
+#include <stdbool.h>
+
 #include "clocksync/methods/cs_pair.h"
 
 typedef struct cs_run {
@@ -60,7 +62,7 @@ static inline clv_status_t cs_start(cs_run_t *run)
     if (run->clock == NULL || run->start == NULL) {
         return CLV_UNSUPPORTED;
     }
-    run->fit = (clv_cs_fit_t){.model = *run->start, .r_squared = 1.0, .is_consistent = 1};
+    run->fit = (clv_cs_fit_t){.model = *run->start, .r_squared = 1.0, .is_consistent = true};
     return CLV_OK;
 }
 

@@ -10,7 +10,7 @@
 #include "clocksync/methods/cs_run.h"
 #include "util/util_alloc.h"
 
-static int method_is_sane(const clv_cs_method_t *method)
+static bool method_is_sane(const clv_cs_method_t *method)
 {
     return (unsigned) method->algorithm < CLV_CS_N_ALGORITHMS &&
            (unsigned) method->offset < CLV_CS_N_OFFSETS && method->n_fit_points > 0 &&
@@ -18,18 +18,18 @@ static int method_is_sane(const clv_cs_method_t *method)
            method->n_exchanges <= 10000000 && method->pause_us >= 0;
 }
 
-static int arguments_are_sane(const clv_cs_scheme_t *scheme, const clv_cs_group_t *group,
-                              const clv_cs_place_t *places)
+static bool arguments_are_sane(const clv_cs_scheme_t *scheme, const clv_cs_group_t *group,
+                               const clv_cs_place_t *places)
 {
     if (scheme->n_levels < 1 || scheme->n_levels > CLV_CS_MAX_LEVELS || group->n_ranks < 1 ||
         group->rank < 0 || group->rank >= group->n_ranks || group->reference < 0 ||
         group->reference >= group->n_ranks || group->timeout_ns <= 0) {
-        return 0;
+        return false;
     }
-    int needs_places = scheme->n_levels > 1;
+    bool needs_places = scheme->n_levels > 1;
     for (int32_t i = 0; i < scheme->n_levels; i++) {
         if (!method_is_sane(&scheme->level[i])) {
-            return 0;
+            return false;
         }
         needs_places |= scheme->level[i].algorithm == CLV_CS_PROP;
     }
@@ -75,24 +75,24 @@ typedef struct levels {
 } levels_t;
 
 /* part: the kind of part that the scheme names. */
-typedef int (*same_t)(const clv_cs_place_t *a, const clv_cs_place_t *b, clv_cs_part_t part);
+typedef bool (*same_t)(const clv_cs_place_t *a, const clv_cs_place_t *b, clv_cs_part_t part);
 
-static int on_one_machine(const clv_cs_place_t *a, const clv_cs_place_t *b, clv_cs_part_t part)
+static bool on_one_machine(const clv_cs_place_t *a, const clv_cs_place_t *b, clv_cs_part_t part)
 {
     (void) a;
     (void) b;
     (void) part;
-    return 1;
+    return true;
 }
 
 /* Two time namespaces on one kernel are two hosts: their clocks differ. */
-static int same_host(const clv_cs_place_t *a, const clv_cs_place_t *b, clv_cs_part_t part)
+static bool same_host(const clv_cs_place_t *a, const clv_cs_place_t *b, clv_cs_part_t part)
 {
     (void) part;
     return a->node == b->node && a->time_source == b->time_source;
 }
 
-static int same_part(const clv_cs_place_t *a, const clv_cs_place_t *b, clv_cs_part_t part)
+static bool same_part(const clv_cs_place_t *a, const clv_cs_place_t *b, clv_cs_part_t part)
 {
     return same_host(a, b, part) && a->part[part] == b->part[part];
 }
@@ -208,7 +208,7 @@ static void run_levels(levels_t *levels, const clv_cs_scheme_t *scheme)
 static void start_levels(levels_t *levels, const clv_cs_clock_t *clock, const clv_cs_model_t *start)
 {
     const clv_cs_group_t *group = levels->group;
-    const int is_reference = group->rank == group->reference;
+    const bool is_reference = group->rank == group->reference;
     levels->run.clock = clock;
     levels->run.time_source = levels->places != NULL ? levels->places[group->rank].time_source : 0;
     levels->run.fit.model = start != NULL ? *start : clv_cs_identity;
