@@ -26,7 +26,7 @@ static int64_t suspended_now_ns(void)
     return middle[2] < low ? low : middle[2] > high ? high : middle[2];
 }
 
-void clv_pap_clock_init(clv_pap_clock_t *clock, int is_reference)
+void clv_pap_clock_init(clv_pap_clock_t *clock, bool is_reference)
 {
     *clock = (clv_pap_clock_t){.is_ready = is_reference,
                                .model = clv_cs_identity,
@@ -39,7 +39,7 @@ void clv_pap_clock_connected(clv_pap_clock_t *clock, int64_t now_ns)
 {
     clock->next_burst_ns = now_ns;
     clock->n_left = 0;
-    clock->is_outstanding = 0;
+    clock->is_outstanding = false;
     clock->n_bursts = 0;
 }
 
@@ -47,7 +47,7 @@ void clv_pap_clock_lost(clv_pap_clock_t *clock)
 {
     clock->next_burst_ns = INT64_MAX;
     clock->n_left = 0;
-    clock->is_outstanding = 0;
+    clock->is_outstanding = false;
 }
 
 static int64_t pause_ns(const clv_pap_clock_t *clock)
@@ -58,7 +58,7 @@ static int64_t pause_ns(const clv_pap_clock_t *clock)
 
 void clv_pap_clock_used(clv_pap_clock_t *clock, int64_t now_ns)
 {
-    clock->is_used = 1;
+    clock->is_used = true;
     if (clock->next_burst_ns != INT64_MAX) {
         const int64_t due_ns = clv_larger(now_ns, clock->last_burst_ns + PAUSE_MAX_NS);
         clock->next_burst_ns = clv_smaller(clock->next_burst_ns, due_ns);
@@ -76,10 +76,10 @@ static void check_suspended(clv_pap_clock_t *clock)
     clock->suspended_ns = suspended_ns;
 }
 
-int clv_pap_clock_wants_ping(clv_pap_clock_t *clock, int64_t now_ns)
+bool clv_pap_clock_wants_ping(clv_pap_clock_t *clock, int64_t now_ns)
 {
     if (clock->is_outstanding) {
-        return 0;
+        return false;
     }
     if (clock->n_left > 0) {
         clock->n_left--;
@@ -88,13 +88,13 @@ int clv_pap_clock_wants_ping(clv_pap_clock_t *clock, int64_t now_ns)
         clock->n_left = BURST_PINGS - 1;
         clock->next_burst_ns = now_ns + pause_ns(clock);
         clock->last_burst_ns = now_ns;
-        clock->is_used = 0;
+        clock->is_used = false;
         clock->n_bursts++;
     } else {
-        return 0;
+        return false;
     }
-    clock->is_outstanding = 1;
-    return 1;
+    clock->is_outstanding = true;
+    return true;
 }
 
 int64_t clv_pap_clock_deadline(const clv_pap_clock_t *clock)
@@ -113,7 +113,7 @@ static void learn_anew(clv_pap_clock_t *clock, int64_t now_ns)
     }
 }
 
-static int feed(clv_pap_clock_t *clock, const clv_net_stamp_t *stamp, int64_t received_ns)
+static bool feed(clv_pap_clock_t *clock, const clv_net_stamp_t *stamp, int64_t received_ns)
 {
     const clv_cs_sample_t sample = {.client_send_ns = stamp->echo_sent_ns,
                                     .reference_recv_ns = stamp->echo_recv_ns,
@@ -124,32 +124,32 @@ static int feed(clv_pap_clock_t *clock, const clv_net_stamp_t *stamp, int64_t re
     if (!stamp->has_global || stamp->echo_sent_ns <= clock->taken_until_ns ||
         stamp->sent_ns < stamp->echo_recv_ns ||
         (uint64_t) stamp->sent_ns - (uint64_t) stamp->echo_recv_ns > MAX_TURNAROUND_NS) {
-        return 0;
+        return false;
     }
     clock->taken_until_ns = received_ns;
     const int32_t n_restarts = clock->tracker.n_restarts;
-    const int changed = clv_cs_tracker_feed(&clock->tracker, &sample) == CLV_OK;
+    const bool changed = clv_cs_tracker_feed(&clock->tracker, &sample) == CLV_OK;
     if (clock->tracker.n_restarts != n_restarts) {
         learn_anew(clock, received_ns);
     }
     return changed;
 }
 
-int clv_pap_clock_take(clv_pap_clock_t *clock, const clv_net_stamp_t *stamp, int64_t received_ns,
-                       int is_pong)
+bool clv_pap_clock_take(clv_pap_clock_t *clock, const clv_net_stamp_t *stamp, int64_t received_ns,
+                        bool is_pong)
 {
-    const int was_ready = clock->is_ready;
+    const bool was_ready = clock->is_ready;
     clv_cs_model_t model;
     if (is_pong) {
-        clock->is_outstanding = 0;
+        clock->is_outstanding = false;
         if (!stamp->has_global) {
             clv_pap_clock_lost(clock);             /* until the parent says that it is ready */
             clv_cs_tracker_doubt(&clock->tracker); /* the cause may affect this clock, too */
-            clock->is_ready = 0;
+            clock->is_ready = false;
             return was_ready;
         }
     }
-    const int changed = feed(clock, stamp, received_ns);
+    const bool changed = feed(clock, stamp, received_ns);
     clock->is_ready = clv_cs_tracker_model(&clock->tracker, &model) == CLV_OK;
     if (clock->is_ready) {
         clock->model = model;

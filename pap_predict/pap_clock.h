@@ -12,27 +12,28 @@
 #ifndef CLV_PAP_CLOCK_H
 #define CLV_PAP_CLOCK_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "clocksync/clocksync.h"
 #include "pap_predict/net/net_channel.h"
 
 typedef struct clv_pap_clock {
-    int is_ready; /* model may be used */
+    bool is_ready; /* model may be used */
     clv_cs_model_t model;
     clv_cs_tracker_t tracker;
     int64_t suspended_ns;
     int64_t next_burst_ns;  /* INT64_MAX: none due (no connection, or the parent is not ready) */
     int64_t last_burst_ns;  /* when it began */
-    int32_t is_used;        /* since that burst began */
+    bool is_used;           /* since that burst began */
     int64_t taken_until_ns; /* end of the last sample taken */
     int32_t n_bursts;       /* begun */
     int32_t n_left;         /* further pings in the present burst */
-    int32_t is_outstanding; /* a ping has no answer yet */
+    bool is_outstanding;    /* a ping has no answer yet */
 } clv_pap_clock_t;
 
 /* is_reference: the top of the tree, whose own clock is the global one. */
-void clv_pap_clock_init(clv_pap_clock_t *clock, int is_reference);
+void clv_pap_clock_init(clv_pap_clock_t *clock, bool is_reference);
 
 /* The parent is connected, or says that its clock is ready: ping soon. */
 void clv_pap_clock_connected(clv_pap_clock_t *clock, int64_t now_ns);
@@ -43,12 +44,12 @@ void clv_pap_clock_lost(clv_pap_clock_t *clock);
 void clv_pap_clock_used(clv_pap_clock_t *clock, int64_t now_ns);
 
 /* Non-zero: send a ping now. */
-int clv_pap_clock_wants_ping(clv_pap_clock_t *clock, int64_t now_ns);
+bool clv_pap_clock_wants_ping(clv_pap_clock_t *clock, int64_t now_ns);
 int64_t clv_pap_clock_deadline(const clv_pap_clock_t *clock);
 
 /* Takes a frame from the parent, received at local time received_ns. is_pong: it answers a ping.
  * Non-zero: the model changed, or became ready or unready. */
-int clv_pap_clock_take(clv_pap_clock_t *clock, const clv_net_stamp_t *stamp, int64_t received_ns,
-                       int is_pong);
+bool clv_pap_clock_take(clv_pap_clock_t *clock, const clv_net_stamp_t *stamp, int64_t received_ns,
+                        bool is_pong);
 
 #endif

@@ -26,8 +26,8 @@ static uint32_t latency_at(const clv_pap_leader_t *leader, int64_t local_ns)
 }
 
 /* Passes on the record of one of this node's ranks, in global time. 0: it is not usable. */
-static int hand_in_one(clv_pap_leader_t *leader, int32_t rank, const clv_pap_local_record_t *given,
-                       int64_t now_ns)
+static bool hand_in_one(clv_pap_leader_t *leader, int32_t rank, const clv_pap_local_record_t *given,
+                        int64_t now_ns)
 {
     const clv_cs_model_t *model = leader->clock.is_ready ? &leader->clock.model : NULL;
     clv_pap_record_t record;
@@ -66,7 +66,7 @@ static void hand_in_slot(clv_pap_leader_t *leader, int32_t slot, uint32_t pendin
         }
     }
     /* Both halves can be pending; the agreement takes them in order. */
-    const int older = versions[0] > versions[1];
+    const bool older = versions[0] > versions[1];
     for (int i = 0; i < 2; i++) {
         const int64_t version = versions[i == 0 ? older : !older];
         if (version > 0) {

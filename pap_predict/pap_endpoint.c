@@ -52,7 +52,7 @@ clv_status_t clv_pap_endpoint_host(clv_pap_endpoint_t *endpoint)
     return CLV_OK;
 }
 
-int clv_pap_endpoint_same_node(const clv_pap_endpoint_t *a, const clv_pap_endpoint_t *b)
+bool clv_pap_endpoint_same_node(const clv_pap_endpoint_t *a, const clv_pap_endpoint_t *b)
 {
     return a->boot_hash == b->boot_hash && a->time_ns_id == b->time_ns_id &&
            a->pid_ns_id == b->pid_ns_id && a->uid == b->uid && a->pretend_node == b->pretend_node;

@@ -12,6 +12,7 @@
 #ifndef CLV_PAP_ENDPOINT_H
 #define CLV_PAP_ENDPOINT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -46,7 +47,7 @@ typedef struct clv_pap_endpoint {
 clv_status_t clv_pap_endpoint_host(clv_pap_endpoint_t *endpoint) CLV_MUST_CHECK;
 
 /* Whether both ranks have the same clock, process numbers and user: then they share a table. */
-int clv_pap_endpoint_same_node(const clv_pap_endpoint_t *a, const clv_pap_endpoint_t *b);
+bool clv_pap_endpoint_same_node(const clv_pap_endpoint_t *a, const clv_pap_endpoint_t *b);
 
 /* bytes: CLV_PAP_ENDPOINT_BYTES. Decode: CLV_PROTOCOL for anything that encode would not write. */
 void clv_pap_endpoint_encode(const clv_pap_endpoint_t *endpoint, unsigned char *bytes);

@@ -61,11 +61,11 @@ struct clv_pap_group {
     clv_pap_hooks_t hooks;
     key_table_t *key_tables; /* by stream; NULL: none */
     int table_fd;            /* -1 once the others have opened it */
-    int owns_table;          /* else the leader does */
-    int listens;             /* holds the listener for the endpoint record */
+    bool owns_table;         /* else the leader does */
+    bool listens;            /* holds the listener for the endpoint record */
     int32_t *node_ranks;
     clv_pap_work_t work;
-    int32_t is_hearing; /* a hint or a report of progress is under way */
+    bool is_hearing; /* a hint or a report of progress is under way */
 };
 
 _Static_assert(offsetof(clv_pap_group_t, streams.slot) == CLV_LINE_BYTES &&
@@ -123,7 +123,7 @@ static void let_listener_go(clv_pap_group_t *group)
         clv_net_thread_lock(group->pap->thread);
         clv_net_listen_release(&group->pap->server);
         clv_net_thread_unlock(group->pap->thread);
-        group->listens = 0;
+        group->listens = false;
     }
 }
 
@@ -335,9 +335,9 @@ static clv_status_t become_leader(clv_pap_group_t *group, const endpoint_list_t 
     if (status != CLV_OK) {
         return status;
     }
-    group->owns_table = 0;
+    group->owns_table = false;
     if (layout->n_nodes > 1) {
-        group->listens = 0; /* the leader holds it now */
+        group->listens = false; /* the leader holds it now */
     }
     memset(layout, 0, sizeof *layout);
     return CLV_OK;
@@ -352,7 +352,7 @@ static clv_status_t follow_leader(clv_pap_group_t *group, const endpoint_list_t 
     (void) close(group->table_fd);
     group->table = NULL;
     group->table_fd = -1;
-    group->owns_table = 0;
+    group->owns_table = false;
     clv_status_t status = clv_pap_table_open(&shape, endpoint->table_token, endpoint->pid,
                                              endpoint->table_fd, &group->table);
     if (status != CLV_OK) {
@@ -360,7 +360,7 @@ static clv_status_t follow_leader(clv_pap_group_t *group, const endpoint_list_t 
                 group->rank, (unsigned) endpoint->pid, clv_status_text(status));
         return status;
     }
-    group->owns_table = 1;
+    group->owns_table = true;
     clv_net_thread_lock(group->pap->thread);
     status = clv_pap_bell_acquire(group->pap, endpoint->pid, endpoint->wake_fd, &group->bell);
     clv_net_thread_unlock(group->pap->thread);
@@ -434,7 +434,7 @@ clv_status_t clv_pap_group_activate(clv_pap_group_t *group)
     return CLV_OK;
 }
 
-static void leave_leader(clv_pap_group_t *group, int is_needed)
+static void leave_leader(clv_pap_group_t *group, bool is_needed)
 {
     clv_net_thread_lock(group->pap->thread);
     clv_pap_leader_leave(group->leader, is_needed);
@@ -442,7 +442,7 @@ static void leave_leader(clv_pap_group_t *group, int is_needed)
     clv_net_thread_ring(group->pap->thread);
 }
 
-static void end(clv_pap_group_t *group, int is_needed)
+static void end(clv_pap_group_t *group, bool is_needed)
 {
     if (group == NULL || !clv_net_thread_is_ours(group->pap->thread)) {
         return;
@@ -467,12 +467,12 @@ static void end(clv_pap_group_t *group, int is_needed)
 
 void clv_pap_group_free(clv_pap_group_t *group)
 {
-    end(group, 1);
+    end(group, true);
 }
 
 void clv_pap_group_abandon(clv_pap_group_t *group)
 {
-    end(group, 0);
+    end(group, false);
 }
 
 /* ---- calls -------------------------------------------------------------------------------- */
@@ -497,7 +497,7 @@ void clv_pap_group_wake(const clv_pap_group_t *group)
 /* The key table is equal on all ranks, so only the rank whose record the leader reads gives it. */
 static void give_key_table(clv_pap_group_t *group, const clv_pap_local_record_t *given)
 {
-    const int is_known = (given->flags & CLV_PAP_RECORD_PREVIOUS) != 0;
+    const bool is_known = (given->flags & CLV_PAP_RECORD_PREVIOUS) != 0;
     if (group->key_tables != NULL && group->local_rank == 0) {
         const key_table_t *key_table = &group->key_tables[given->slot];
         clv_pap_table_set_keys(group->table, given->slot, given->sequence + 1,
@@ -564,7 +564,7 @@ CLV_HOT void clv_pap_call_begin(clv_pap_group_t *group, const clv_pap_stream_key
                                 int64_t local_ns, clv_pap_call_t *call)
 {
     clv_pap_local_record_t given;
-    const int gives = clv_pap_streams_begin(&group->streams, key, local_ns, call, &given);
+    const bool gives = clv_pap_streams_begin(&group->streams, key, local_ns, call, &given);
     clv_pap_count(group->pap, CLV_PAP_COUNT_calls, 1);
     count_displaced(group, call);
     if (gives) {
@@ -592,13 +592,13 @@ static int64_t count_versions(void *context, int32_t slot)
     return clv_pap_table_n_versions(group->table, slot);
 }
 
-static int is_unsure(void *context)
+static bool is_unsure(void *context)
 {
     const clv_pap_group_t *group = context;
     return clv_pap_table_is_unsure(group->table);
 }
 
-static int is_void(void *context, int32_t slot, int64_t version)
+static bool is_void(void *context, int32_t slot, int64_t version)
 {
     const clv_pap_group_t *group = context;
     return clv_pap_table_is_void(group->table, slot, version);
@@ -739,7 +739,7 @@ CLV_HOT void clv_pap_call_end(clv_pap_group_t *group, clv_pap_call_t *call, int3
     keep_key_table(group, call, key_table, n_bytes);
 }
 
-static int hear_hint(clv_pap_group_t *group, int64_t local_now_ns, int64_t ns_from_now)
+static bool hear_hint(clv_pap_group_t *group, int64_t local_now_ns, int64_t ns_from_now)
 {
     clv_pap_local_record_t given;
     clv_pap_heard_t heard =
@@ -750,19 +750,19 @@ static int hear_hint(clv_pap_group_t *group, int64_t local_now_ns, int64_t ns_fr
     return heard != CLV_PAP_HEARD_NOT;
 }
 
-static int hear_progress(clv_pap_group_t *group, double done, double total)
+static bool hear_progress(clv_pap_group_t *group, double done, double total)
 {
     int64_t begun_ns;
     if (!clv_pap_streams_can_hear(&group->streams, &begun_ns) ||
         !clv_pap_work_report(&group->work, group->streams.calls, done, total)) {
-        return 0;
+        return false;
     }
     const int64_t now_ns = clv_local_now_ns();
     const int64_t left_ns = clv_pap_work_arrival(&group->work, begun_ns, now_ns);
     return left_ns >= 0 && hear_hint(group, now_ns, left_ns);
 }
 
-static int start_hearing(clv_pap_group_t *group)
+static bool start_hearing(clv_pap_group_t *group)
 {
     return !__atomic_exchange_n(&group->is_hearing, 1, __ATOMIC_ACQUIRE);
 }
@@ -773,22 +773,22 @@ static void stop_hearing(clv_pap_group_t *group)
 }
 
 /* Waits for reports of progress by other threads: this hint is more exact than theirs. */
-int clv_pap_hint(clv_pap_group_t *group, int64_t local_now_ns, int64_t ns_from_now)
+bool clv_pap_hint(clv_pap_group_t *group, int64_t local_now_ns, int64_t ns_from_now)
 {
     while (!start_hearing(group)) {
         sched_yield();
     }
-    const int is_taken = hear_hint(group, local_now_ns, ns_from_now);
+    const bool is_taken = hear_hint(group, local_now_ns, ns_from_now);
     stop_hearing(group);
     return is_taken;
 }
 
-CLV_HOT int clv_pap_hint_progress(clv_pap_group_t *group, double done, double total)
+CLV_HOT bool clv_pap_hint_progress(clv_pap_group_t *group, double done, double total)
 {
     if (!start_hearing(group)) {
-        return 0;
+        return false;
     }
-    const int is_reported = hear_progress(group, done, total);
+    const bool is_reported = hear_progress(group, done, total);
     stop_hearing(group);
     return is_reported;
 }
@@ -818,10 +818,10 @@ void clv_pap_group_relay_take(clv_pap_group_t *group, int32_t rank, const void *
 }
 
 /* Under the thread's lock. 0 without a leader or in a forked child. */
-static int ask_leader(clv_pap_group_t *group, int (*question)(clv_pap_leader_t *))
+static bool ask_leader(clv_pap_group_t *group, bool (*question)(clv_pap_leader_t *))
 {
     if (group->leader == NULL || !clv_net_thread_is_ours(group->pap->thread)) {
-        return 0;
+        return false;
     }
     clv_net_thread_lock(group->pap->thread);
     const int answer = question(group->leader);
@@ -829,12 +829,12 @@ static int ask_leader(clv_pap_group_t *group, int (*question)(clv_pap_leader_t *
     return answer;
 }
 
-int clv_pap_group_is_owing(clv_pap_group_t *group)
+bool clv_pap_group_is_owing(clv_pap_group_t *group)
 {
     return ask_leader(group, clv_pap_leader_is_owing);
 }
 
-int clv_pap_group_is_apart(clv_pap_group_t *group)
+bool clv_pap_group_is_apart(clv_pap_group_t *group)
 {
     return ask_leader(group, clv_pap_leader_is_apart);
 }
@@ -852,14 +852,14 @@ void clv_pap_group_break(clv_pap_group_t *group)
     ring_leader(group);
 }
 
-int clv_pap_group_is_broken(const clv_pap_group_t *group)
+bool clv_pap_group_is_broken(const clv_pap_group_t *group)
 {
     return clv_pap_table_is_broken(group->table);
 }
 
 /* ---- looking ------------------------------------------------------------------------------ */
 
-int clv_pap_group_is_lost(const clv_pap_group_t *group)
+bool clv_pap_group_is_lost(const clv_pap_group_t *group)
 {
     return clv_pap_table_n_versions(group->table, 0) != INT64_MAX;
 }

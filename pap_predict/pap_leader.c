@@ -54,7 +54,7 @@ static int64_t settle(clv_pap_leader_t *leader, int64_t watch_ns)
 
 /* Calls the caller's hook for the shares. A caller that keeps times of its own needs a good
  * clock. */
-static void tend(clv_pap_leader_t *leader, int64_t now_ns, int is_last)
+static void tend(clv_pap_leader_t *leader, int64_t now_ns, bool is_last)
 {
     size_t share_bytes = 0;
     unsigned char *shares = clv_pap_table_shares(leader->table, &share_bytes);
@@ -118,13 +118,13 @@ int64_t clv_pap_leader_work(clv_pap_leader_t *leader, int64_t now_ns, int rung)
         clv_pap_collect(leader, now_ns);
     }
     if (leader->hooks.tend && (rung || now_ns >= leader->tend_ns) && !leader->has_left) {
-        tend(leader, now_ns, 0);
+        tend(leader, now_ns, false);
     }
     if (now_ns >= leader->route.next_try_ns) {
         clv_pap_route_connect(leader, now_ns);
     }
     if (leader->must_give_up) {
-        leader->must_give_up = 0;
+        leader->must_give_up = false;
         clv_pap_agree_give_up(leader->agree, now_ns, CLV_PAP_LOST_DISAGREE);
     }
     pass_on_broken(leader, now_ns);
@@ -137,7 +137,7 @@ int64_t clv_pap_leader_work(clv_pap_leader_t *leader, int64_t now_ns, int rung)
     return settle(leader, clv_smaller(beat_ns, clv_pap_relay_watch(leader, now_ns)));
 }
 
-int clv_pap_leader_is_done(const clv_pap_leader_t *leader)
+bool clv_pap_leader_is_done(const clv_pap_leader_t *leader)
 {
     return leader->has_left &&
            ((clv_pap_agree_may_close(leader->agree) && clv_pap_route_is_flushed(leader)) ||
@@ -149,7 +149,7 @@ int clv_pap_leader_is_done(const clv_pap_leader_t *leader)
 static void agree_lost(void *context, clv_pap_lost_reason_t reason, const int64_t *n_versions)
 {
     clv_pap_leader_t *leader = context;
-    const int is_first = clv_pap_table_n_versions(leader->table, 0) == INT64_MAX;
+    const bool is_first = clv_pap_table_n_versions(leader->table, 0) == INT64_MAX;
     if (is_first) {
         clv_pap_table_set_end(leader->table, n_versions, reason == CLV_PAP_LOST_ABANDONED);
     }
@@ -288,7 +288,7 @@ void clv_pap_leader_free(clv_pap_leader_t *leader)
 
 void clv_pap_leader_start(clv_pap_leader_t *leader)
 {
-    leader->has_started = 1;
+    leader->has_started = true;
     for (int32_t i = 0; i < leader->n_neighbours; i++) {
         leader->neighbours[i].heard_ns = clv_local_now_ns();
     }
@@ -297,7 +297,7 @@ void clv_pap_leader_start(clv_pap_leader_t *leader)
     }
 }
 
-void clv_pap_leader_leave(clv_pap_leader_t *leader, int is_needed)
+void clv_pap_leader_leave(clv_pap_leader_t *leader, bool is_needed)
 {
     const int64_t now_ns = clv_local_now_ns();
     if (!leader->has_started) {
@@ -308,10 +308,10 @@ void clv_pap_leader_leave(clv_pap_leader_t *leader, int is_needed)
         clv_net_thread_settle(leader->pap->thread);
     }
     if (leader->hooks.tend) {
-        tend(leader, now_ns, 1);
+        tend(leader, now_ns, true);
     }
     pass_on_broken(leader, now_ns);
-    leader->has_left = 1;
+    leader->has_left = true;
     leader->hooks.make = NULL;
     leader->hooks.tend = NULL;
     leader->linger_ns = now_ns + (!is_needed            ? 0

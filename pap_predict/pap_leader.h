@@ -11,6 +11,7 @@
 #ifndef CLV_PAP_LEADER_H
 #define CLV_PAP_LEADER_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "pap_predict/pap_endpoint.h"
@@ -43,12 +44,12 @@ void clv_pap_leader_start(clv_pap_leader_t *leader);
 /* The leader's rank has freed the group: hooks.make is not called any more. The thread passes
  * messages on until the neighbours need nothing or a bounded time is over, then frees the leader
  * (at once if it was never started or is_needed is 0). */
-void clv_pap_leader_leave(clv_pap_leader_t *leader, int is_needed);
+void clv_pap_leader_leave(clv_pap_leader_t *leader, bool is_needed);
 
 /* The leader's part of the thread's round: does everything that is due; returns the next
  * deadline. */
 int64_t clv_pap_leader_work(clv_pap_leader_t *leader, int64_t now_ns, int rung);
-int clv_pap_leader_is_done(const clv_pap_leader_t *leader);
+bool clv_pap_leader_is_done(const clv_pap_leader_t *leader);
 clv_pap_leader_t **clv_pap_leader_next(clv_pap_leader_t *leader); /* in the process's list */
 
 /* ---- called by the process's thread of MPI: clv_pap_group_relay and its relatives ----------- */
@@ -56,8 +57,8 @@ clv_pap_leader_t **clv_pap_leader_next(clv_pap_leader_t *leader); /* in the proc
 void clv_pap_leader_relay(clv_pap_leader_t *leader, const clv_pap_relay_ops_t *ops, void *context);
 void clv_pap_leader_relay_take(clv_pap_leader_t *leader, int32_t rank, const void *bytes,
                                size_t n_bytes);
-int clv_pap_leader_is_owing(clv_pap_leader_t *leader);
-int clv_pap_leader_is_apart(clv_pap_leader_t *leader);
+bool clv_pap_leader_is_owing(clv_pap_leader_t *leader);
+bool clv_pap_leader_is_apart(clv_pap_leader_t *leader);
 
 /* ---- called by connections ---------------------------------------------------------------- */
 

@@ -9,6 +9,7 @@
 #define CLV_PAP_LEADER_PARTS_H
 
 #include <sys/types.h>
+#include <stdbool.h>
 
 #include "pap_predict/agree/pap_agree.h"
 #include "pap_predict/pap_clock.h"
@@ -18,18 +19,18 @@
 
 typedef struct clv_pap_neighbour {
     int32_t node;
-    int32_t is_up;
+    bool is_up;
     clv_net_conn_t *conn;     /* may still be connecting */
     int64_t echo_sent_ns;     /* of the last frame from it */
     int64_t echo_local_ns;    /* when that frame came */
     int64_t heard_ns;         /* the same, or when the connection came up */
-    int32_t is_joined;        /* the agreement uses conn; a parent was heard on it first */
-    int32_t was_up;           /* joined, once */
-    int32_t was_lost;         /* a joined connection ended before the neighbour said BYE */
+    bool is_joined;           /* the agreement uses conn; a parent was heard on it first */
+    bool was_up;              /* joined, once */
+    bool was_lost;            /* a joined connection ended before the neighbour said BYE */
     int32_t by_relay;         /* its messages go over MPI from now on; conn stays NULL */
-    int32_t is_awaited;       /* it may use the relay: its connection is down for too long */
-    int32_t is_reported;      /* the caller listens to it */
-    int32_t is_through;       /* its ranks have freed the group */
+    bool is_awaited;          /* it may use the relay: its connection is down for too long */
+    bool is_reported;         /* the caller listens to it */
+    bool is_through;          /* its ranks have freed the group */
     int32_t reported_through; /* it was told the same of us, over this connection or over MPI */
 } clv_pap_neighbour_t;
 
@@ -48,7 +49,7 @@ typedef struct clv_pap_route {
     int32_t next;
     uint16_t port;
     int64_t try_ns;      /* per address; doubles from round to round */
-    int is_answered;     /* the address tried now answers: only the handshake is missing */
+    bool is_answered;    /* the address tried now answers: only the handshake is missing */
     int64_t next_try_ns; /* INT64_MAX: not now */
     int64_t pause_ns;
 } clv_pap_route_t;
@@ -81,16 +82,16 @@ struct clv_pap_leader {
     clv_pap_route_t route;
     int64_t beaten_ns; /* when the neighbours were last pinged while a record waited */
     clv_pap_parcel_t *outbox, **outbox_end;
-    int is_troubled; /* a neighbour uses the relay, or may: counted in the process */
-    int has_started;
-    int is_leaving; /* its rank is freeing the group, and waits until it owes nothing */
-    int has_left;
-    int must_give_up;  /* found in a callback, done in the next round */
+    bool is_troubled; /* a neighbour uses the relay, or may: counted in the process */
+    bool has_started;
+    bool is_leaving; /* its rank is freeing the group, and waits until it owes nothing */
+    bool has_left;
+    bool must_give_up; /* found in a callback, done in the next round */
     int64_t linger_ns; /* when to end, after has_left */
     pid_t *pids;       /* of the node's ranks, until the thread has placed itself */
 };
 
-static inline int clv_pap_leader_has_parent(const clv_pap_leader_t *leader)
+static inline bool clv_pap_leader_has_parent(const clv_pap_leader_t *leader)
 {
     return leader->node > 0;
 }
@@ -109,7 +110,7 @@ void clv_pap_route_drop_broken(clv_pap_leader_t *leader, int64_t now_ns);
 /* Pings the parent if the clock wants it. */
 void clv_pap_route_ping(clv_pap_leader_t *leader, int64_t now_ns);
 /* Whether everything sent has left this process. */
-int clv_pap_route_is_flushed(const clv_pap_leader_t *leader);
+bool clv_pap_route_is_flushed(const clv_pap_leader_t *leader);
 /* The agreement's send and stale; context is the leader. */
 void clv_pap_route_send(void *context, int32_t node, const void *message, size_t n_bytes);
 void clv_pap_route_stale(void *context, int32_t node);

@@ -3,6 +3,8 @@
  */
 #include "pap_predict/pap_polling.h"
 
+#include <stdbool.h>
+
 #include "util/util_min_max.h"
 #include "util/util_time.h"
 
@@ -18,14 +20,14 @@ void clv_pap_polling_init(clv_pap_polling_t *polling)
 }
 
 /* The records were there long before the look, so the expected time was wrong. */
-static int was_early(const clv_pap_polling_t *polling, int64_t given_ns)
+static bool was_early(const clv_pap_polling_t *polling, int64_t given_ns)
 {
     return polling->look_ns != INT64_MAX && polling->look_ns - given_ns > 4 * polling->step_ns;
 }
 
 static void take_distance(clv_pap_polling_t *polling, int64_t given_ns)
 {
-    const int is_known = polling->last_ns != 0 && !was_early(polling, given_ns);
+    const bool is_known = polling->last_ns != 0 && !was_early(polling, given_ns);
     polling->previous_ns = is_known ? polling->newest_ns : 0;
     polling->newest_ns = is_known ? given_ns - polling->last_ns : 0;
     polling->last_ns = given_ns;

@@ -27,6 +27,7 @@
 #ifndef CLV_PAP_PREDICT_H
 #define CLV_PAP_PREDICT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -80,7 +81,7 @@ typedef struct clv_pap_options {
                                  * detected in two thirds of it */
     int64_t patience_ns; /* after this wait a rank asks all to go on without the forecast; 0: never.
                           * May differ between ranks */
-    int32_t has_relay;   /* the caller serves clv_pap_group_relay */
+    bool has_relay;      /* the caller serves clv_pap_group_relay */
 } clv_pap_options_t;
 
 /* The key of a stream; equal on all ranks by the MPI standard. */
@@ -231,11 +232,11 @@ typedef struct clv_pap_call {
     int64_t held_version;     /* the forecast it uses; 0: none */
     int64_t arrival_ns;       /* local */
     int32_t stream;           /* slot; -1: its turn has not come */
-    int32_t sampled;          /* this call gives a record */
+    bool sampled;             /* this call gives a record */
     uint32_t generation;      /* of its stream in that slot */
     uint32_t forecast_hash;   /* of the forecast it uses; 0: none */
-    int32_t is_answered;
-    int32_t is_open; /* has come and not ended */
+    bool is_answered;
+    bool is_open; /* has come and not ended */
 } clv_pap_call_t;
 
 /* Optional, some time before clv_pap_call_begin: prefetches the memory that the call will touch.
@@ -274,12 +275,12 @@ void clv_pap_call_end(clv_pap_group_t *group, clv_pap_call_t *call, int32_t choi
 
 /* This rank will arrive at its next call in ns_from_now (the optional hint of clv.h). 1: taken; 0:
  * no call to apply it to, out of range, not a sampled call, or a second hint. */
-int clv_pap_hint(clv_pap_group_t *group, int64_t local_now_ns, int64_t ns_from_now);
+bool clv_pap_hint(clv_pap_group_t *group, int64_t local_now_ns, int64_t ns_from_now);
 
 /* Of the work before the next call, done of total is done (clv_hint_progress in clv.h; Improving
  * Clairvoyant, Fig. 9). 1: this report announced the arrival, as a hint does. Between two calls,
  * from any number of threads; a thread that finds another one inside returns 0 at once. */
-int clv_pap_hint_progress(clv_pap_group_t *group, double done, double total);
+bool clv_pap_hint_progress(clv_pap_group_t *group, double done, double total);
 
 /* ---- the relay: where a connection stays away and MPI works --------------------------------- */
 
@@ -307,11 +308,11 @@ void clv_pap_group_relay_take(clv_pap_group_t *group, int32_t rank, const void *
 size_t clv_pap_relay_bytes(int32_t n_ranks);
 /* To be asked before freeing the group. Non-zero: a neighbour still lacks messages of this node;
  * free the group later, while making progress, or, if that takes too long, never. */
-int clv_pap_group_is_owing(clv_pap_group_t *group);
+bool clv_pap_group_is_owing(clv_pap_group_t *group);
 /* Non-zero: a neighbour without a connection, now or earlier, may have sent a message over the
  * caller's transport that arrives after the group is freed; it must not be taken for another
  * group's. */
-int clv_pap_group_is_apart(clv_pap_group_t *group);
+bool clv_pap_group_is_apart(clv_pap_group_t *group);
 
 /* ---- a call that failed ---------------------------------------------------------------------- */
 
@@ -319,12 +320,12 @@ int clv_pap_group_is_apart(clv_pap_group_t *group);
  * all ranks on connected nodes. It also ends predictions. */
 void clv_pap_group_break(clv_pap_group_t *group);
 /* Non-zero once a rank has reported such a failure. A load. */
-int clv_pap_group_is_broken(const clv_pap_group_t *group);
+bool clv_pap_group_is_broken(const clv_pap_group_t *group);
 
 /* ---- looking ------------------------------------------------------------------------------ */
 
 /* Non-zero once predictions of this group have ended for good. */
-int clv_pap_group_is_lost(const clv_pap_group_t *group);
+bool clv_pap_group_is_lost(const clv_pap_group_t *group);
 
 /* The group's global time for a local one, with its error bound. CLV_AGAIN: clock not ready. */
 clv_status_t clv_pap_global_time(clv_pap_group_t *group, int64_t local_ns, int64_t *global_ns_p,

@@ -99,7 +99,7 @@ static const clv_net_server_ops_t server_ops = {server_find, server_adopt, serve
 
 /* ---- open and close ----------------------------------------------------------------------- */
 
-static int are_options_valid(const clv_pap_options_t *options)
+static bool are_options_valid(const clv_pap_options_t *options)
 {
     return options->sma_window >= 1 && options->sma_window <= CLV_PAP_MAX_WINDOW &&
            options->predictor >= 0 && options->predictor < CLV_PAP_N_PREDICTORS &&
@@ -150,10 +150,10 @@ clv_status_t clv_pap_open(const clv_pap_options_t *options, clv_pap_t **pap_p)
     return CLV_OK;
 }
 
-static int has_leaders(clv_pap_t *pap)
+static bool has_leaders(clv_pap_t *pap)
 {
     clv_net_thread_lock(pap->thread);
-    const int has = pap->leaders != NULL;
+    const bool has = pap->leaders != NULL;
     clv_net_thread_unlock(pap->thread);
     return has;
 }

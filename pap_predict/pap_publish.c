@@ -11,14 +11,14 @@
 #include "util/util_alloc.h"
 #include "util/util_time.h"
 
-static int has_invalid_record(const clv_pap_record_set_t *set)
+static bool has_invalid_record(const clv_pap_record_set_t *set)
 {
     for (int32_t i = 0; i < set->n_ranks; i++) {
         if (set->records[i].flags & CLV_PAP_RECORD_INVALID) {
-            return 1;
+            return true;
         }
     }
-    return 0;
+    return false;
 }
 
 static void measure_latency(clv_pap_leader_t *leader, const clv_pap_record_set_t *set)
@@ -51,7 +51,7 @@ static void *memory_of(clv_pap_leader_t *leader, int32_t slot, uint32_t generati
 static const void *key_table_of(const clv_pap_leader_t *leader, const clv_pap_record_set_t *set)
 {
     static const unsigned char none[CLV_PAP_KEY_TABLE_BYTES];
-    const int is_known = (clv_pap_record_set_common_flags(set) & CLV_PAP_RECORD_PREVIOUS) != 0;
+    const bool is_known = (clv_pap_record_set_common_flags(set) & CLV_PAP_RECORD_PREVIOUS) != 0;
     const void *key_table = clv_pap_table_keys(leader->table, set->slot, set->sequence + 1);
     return key_table == NULL || is_known ? key_table : none;
 }

@@ -17,7 +17,7 @@
 #include "util/util_min_max.h"
 #include "util/util_time.h"
 
-static int is_child(const clv_pap_leader_t *leader, const clv_pap_neighbour_t *neighbour)
+static bool is_child(const clv_pap_leader_t *leader, const clv_pap_neighbour_t *neighbour)
 {
     return neighbour->node > leader->node;
 }
@@ -27,7 +27,7 @@ static int32_t rank_of(const clv_pap_leader_t *leader, int32_t node)
     return leader->layout.rank_at[leader->layout.first[node]];
 }
 
-static void set_troubled(clv_pap_leader_t *leader, int is_troubled)
+static void set_troubled(clv_pap_leader_t *leader, bool is_troubled)
 {
     if (leader->is_troubled != is_troubled) {
         leader->is_troubled = is_troubled;
@@ -46,20 +46,20 @@ static void take(clv_pap_leader_t *leader, clv_pap_neighbour_t *neighbour, int64
         leader->route.next_try_ns = INT64_MAX;
     }
     neighbour->by_relay = 1;
-    neighbour->is_awaited = 1;
-    set_troubled(leader, 1);
+    neighbour->is_awaited = true;
+    set_troubled(leader, true);
     clv_pap_agree_link_up(leader->agree, now_ns, neighbour->node);
 }
 
 static void await(clv_pap_leader_t *leader, clv_pap_neighbour_t *neighbour)
 {
-    neighbour->is_awaited = 1;
-    set_troubled(leader, 1);
+    neighbour->is_awaited = true;
+    set_troubled(leader, true);
 }
 
 /* Whether node 0 may have decided something unheard. Not if the parent is through: it had told us
  * all that we need before. */
-static int is_in_doubt(const clv_pap_leader_t *leader)
+static bool is_in_doubt(const clv_pap_leader_t *leader)
 {
     return clv_pap_agree_is_cut_off(leader->agree) && !leader->neighbours[0].is_through;
 }
@@ -127,7 +127,7 @@ void clv_pap_leader_relay(clv_pap_leader_t *leader, const clv_pap_relay_ops_t *o
     for (int32_t i = 0; i < leader->n_neighbours; i++) {
         clv_pap_neighbour_t *neighbour = &leader->neighbours[i];
         if (neighbour->is_awaited && !neighbour->is_reported) {
-            neighbour->is_reported = 1;
+            neighbour->is_reported = true;
             ops->listen(context, rank_of(leader, neighbour->node));
         }
     }
@@ -149,7 +149,7 @@ void clv_pap_leader_relay_take(clv_pap_leader_t *leader, int32_t rank, const voi
             continue;
         }
         if (n_bytes == 0) {
-            neighbour->is_through = 1;
+            neighbour->is_through = true;
             continue;
         }
         if (!neighbour->by_relay) {
@@ -170,38 +170,38 @@ void clv_pap_leader_relay_take(clv_pap_leader_t *leader, int32_t rank, const voi
  * hear from it. A child that is away may be in doubt while its rank is busy elsewhere: its parent
  * stays until it is back, asks, or says that it is through (over MPI, if it has no connection). A
  * child that never connected has given no record, so it lacks nothing that was decided. */
-static int owes(clv_pap_leader_t *leader, clv_pap_neighbour_t *neighbour)
+static bool owes(clv_pap_leader_t *leader, clv_pap_neighbour_t *neighbour)
 {
     if (neighbour->by_relay || clv_pap_agree_is_gone(leader->agree, neighbour->node)) {
-        return 0;
+        return false;
     }
     if (neighbour->is_up) {
         if (is_child(leader, neighbour) &&
             !clv_pap_agree_is_heard(leader->agree, neighbour->node)) {
-            return 1;
+            return true;
         }
         clv_pap_route_tell_through(leader, neighbour);
         return clv_net_channel_is_unacknowledged(neighbour->conn->channel);
     }
     if (!neighbour->was_up || neighbour->is_through) {
-        return 0;
+        return false;
     }
     if (is_child(leader, neighbour)) {
         await(leader, neighbour);
-        return 1;
+        return true;
     }
     if (!neighbour->reported_through) {
         neighbour->reported_through = 1;
-        set_troubled(leader, 1);
+        set_troubled(leader, true);
         clv_pap_relay_post(leader, neighbour->node, NULL, 0);
     }
-    return 0;
+    return false;
 }
 
-int clv_pap_leader_is_owing(clv_pap_leader_t *leader)
+bool clv_pap_leader_is_owing(clv_pap_leader_t *leader)
 {
-    int is_owing = is_in_doubt(leader);
-    leader->is_leaving = 1;
+    bool is_owing = is_in_doubt(leader);
+    leader->is_leaving = true;
     for (int32_t i = 0; i < leader->n_neighbours; i++) {
         is_owing |= owes(leader, &leader->neighbours[i]);
     }
@@ -209,14 +209,14 @@ int clv_pap_leader_is_owing(clv_pap_leader_t *leader)
 }
 
 /* Also for a neighbour that is back: messages that it sent over MPI may still be under way. */
-int clv_pap_leader_is_apart(clv_pap_leader_t *leader)
+bool clv_pap_leader_is_apart(clv_pap_leader_t *leader)
 {
     for (int32_t i = 0; i < leader->n_neighbours; i++) {
         if (leader->neighbours[i].by_relay || leader->neighbours[i].was_lost) {
-            return 1;
+            return true;
         }
     }
-    return 0;
+    return false;
 }
 
 void clv_pap_relay_end(clv_pap_leader_t *leader)
@@ -225,5 +225,5 @@ void clv_pap_relay_end(clv_pap_leader_t *leader)
     while ((parcel = next_parcel(leader)) != NULL) {
         clv_free(parcel);
     }
-    set_troubled(leader, 0);
+    set_troubled(leader, false);
 }

@@ -51,7 +51,7 @@ static void send_frame(clv_pap_leader_t *leader, clv_pap_neighbour_t *to, clv_ne
     const clv_net_stamp_t stamp = stamp_for(leader, to);
     if (clv_net_channel_send(to->conn->channel, kind, &stamp, payload, payload_bytes) != CLV_OK) {
         to->conn->is_broken =
-            1; /* dropped in the next round, since callers are in the middle of something */
+            true; /* dropped in the next round, since callers are in the middle of something */
     }
 }
 
@@ -66,9 +66,9 @@ static void announce_clock(clv_pap_leader_t *leader)
 }
 
 static void take_clock(clv_pap_leader_t *leader, const clv_net_stamp_t *stamp, int64_t received_ns,
-                       int is_pong)
+                       bool is_pong)
 {
-    const int was_ready = leader->clock.is_ready;
+    const bool was_ready = leader->clock.is_ready;
     if (!clv_pap_clock_take(&leader->clock, stamp, received_ns, is_pong)) {
         return;
     }
@@ -165,12 +165,12 @@ void clv_pap_leader_conn_lost(clv_pap_leader_t *leader, clv_net_conn_t *conn)
     if (neighbour->conn != conn) {
         return;
     }
-    const int was_up = neighbour->is_up;
+    const bool was_up = neighbour->is_up;
     neighbour->was_lost |=
         neighbour->is_joined && !clv_pap_agree_is_gone(leader->agree, neighbour->node);
     neighbour->conn = NULL;
-    neighbour->is_up = 0;
-    neighbour->is_joined = 0;
+    neighbour->is_up = false;
+    neighbour->is_joined = false;
     neighbour->reported_through = 0;
     if (neighbour == parent_of(leader)) {
         clv_pap_clock_lost(&leader->clock);
@@ -198,8 +198,8 @@ void clv_pap_route_close(clv_pap_leader_t *leader, clv_pap_neighbour_t *neighbou
  * it. */
 static void join(clv_pap_leader_t *leader, clv_pap_neighbour_t *neighbour)
 {
-    neighbour->is_joined = 1;
-    neighbour->was_up = 1;
+    neighbour->is_joined = true;
+    neighbour->was_up = true;
     clv_pap_agree_link_up(leader->agree, clv_local_now_ns(), neighbour->node);
 }
 
@@ -220,7 +220,7 @@ void clv_pap_leader_conn_up(clv_pap_leader_t *leader, clv_net_conn_t *conn)
         clv_pap_route_close(leader, neighbour); /* the old connection is half open */
     }
     neighbour->conn = conn;
-    neighbour->is_up = 1;
+    neighbour->is_up = true;
     neighbour->echo_sent_ns = 0;
     neighbour->heard_ns = now_ns;
     clv_net_channel_set_patience(conn->channel, 2 * leader->pap->options.connect_timeout_ns / 3);
@@ -238,7 +238,7 @@ void clv_pap_route_stale(void *context, int32_t node)
     clv_pap_leader_t *leader = context;
     for (int32_t i = 0; i < leader->n_neighbours; i++) {
         if (leader->neighbours[i].node == node && leader->neighbours[i].conn) {
-            leader->neighbours[i].conn->is_broken = 1;
+            leader->neighbours[i].conn->is_broken = true;
         }
     }
 }
@@ -248,7 +248,7 @@ static void grant_handshake(clv_pap_route_t *route, clv_net_conn_t *conn, int64_
 {
     if (now_ns >= conn->deadline_ns && !route->is_answered &&
         clv_net_channel_sent_bytes(conn->channel) > 0) {
-        route->is_answered = 1;
+        route->is_answered = true;
         conn->deadline_ns = now_ns + CONNECT_NS;
     }
 }
@@ -267,23 +267,23 @@ void clv_pap_route_drop_broken(clv_pap_leader_t *leader, int64_t now_ns)
     }
 }
 
-int clv_pap_route_is_flushed(const clv_pap_leader_t *leader)
+bool clv_pap_route_is_flushed(const clv_pap_leader_t *leader)
 {
     for (int32_t i = 0; i < leader->n_neighbours; i++) {
         const clv_pap_neighbour_t *one = &leader->neighbours[i];
         if (one->is_up && !one->conn->is_broken &&
             (clv_net_channel_events(one->conn->channel) & (uint32_t) EPOLLOUT)) {
-            return 0;
+            return false;
         }
     }
-    return 1;
+    return true;
 }
 
 /* ---- frames in ------------------------------------------------------------------------------- */
 
 static void take_through(clv_pap_leader_t *leader, clv_pap_neighbour_t *from)
 {
-    from->is_through = 1;
+    from->is_through = true;
     if (from == parent_of(leader)) {
         clv_pap_agree_parent_is_through(leader->agree);
     }
@@ -295,7 +295,7 @@ clv_status_t clv_pap_leader_frame(clv_pap_leader_t *leader, clv_net_conn_t *conn
                                   size_t payload_bytes)
 {
     clv_pap_neighbour_t *from = &leader->neighbours[conn->place];
-    const int is_parent = from == parent_of(leader);
+    const bool is_parent = from == parent_of(leader);
     from->echo_sent_ns = stamp->sent_ns;
     from->echo_local_ns = received_ns;
     from->heard_ns = received_ns;
@@ -343,7 +343,7 @@ void clv_pap_route_connect(clv_pap_leader_t *leader, int64_t now_ns)
         retry_later(route, now_ns);
         return;
     }
-    route->is_answered = 0;
+    route->is_answered = false;
     parent->conn =
         clv_net_conn_new(&leader->pap->server, channel, leader, 0, now_ns + route->try_ns);
     if (parent->conn == NULL) {
@@ -353,8 +353,8 @@ void clv_pap_route_connect(clv_pap_leader_t *leader, int64_t now_ns)
 
 /* Whether the round of this score tries the parent's address. An address that this host has, too,
  * reaches the parent only on the same host; elsewhere it is one that many hosts have (a bridge). */
-static int is_sought(const clv_net_server_t *server, const clv_net_address_t *one, int score,
-                     int is_same_host)
+static bool is_sought(const clv_net_server_t *server, const clv_net_address_t *one, int score,
+                      bool is_same_host)
 {
     return clv_net_interface_score(server->addresses, server->n_addresses, one) == score &&
            (is_same_host || !clv_net_interface_is_own(server->addresses, server->n_addresses, one));
@@ -367,7 +367,7 @@ static clv_status_t plan_route(clv_pap_leader_t *leader, const clv_pap_endpoint_
 {
     const clv_net_server_t *server = &leader->pap->server;
     clv_pap_route_t *route = &leader->route;
-    const int is_same_host =
+    const bool is_same_host =
         own->boot_hash == parent->boot_hash && own->net_ns_id == parent->net_ns_id;
     clv_net_address_t one;
     if (parent->port == 0) {

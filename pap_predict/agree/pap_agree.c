@@ -48,7 +48,7 @@ void clv_pap_agree_free(clv_pap_agree_t *agree)
     clv_free(agree);
 }
 
-static int alloc_held(clv_pap_held_set_t *held, size_t n_ranks)
+static bool alloc_held(clv_pap_held_set_t *held, size_t n_ranks)
 {
     held->sequence = -1;
     held->records = clv_alloc(n_ranks, sizeof *held->records);
@@ -58,7 +58,7 @@ static int alloc_held(clv_pap_held_set_t *held, size_t n_ranks)
 
 static int alloc_slot(clv_pap_slot_t *slot, size_t n_ranks)
 {
-    int ok = 1;
+    bool ok = true;
     for (int i = 0; i < CLV_PAP_AGREE_OPEN; i++) {
         ok &= alloc_held(&slot->open[i], n_ranks);
     }
@@ -68,20 +68,20 @@ static int alloc_slot(clv_pap_slot_t *slot, size_t n_ranks)
     return ok;
 }
 
-static int alloc_buffers(clv_pap_agree_t *agree)
+static bool alloc_buffers(clv_pap_agree_t *agree)
 {
     size_t n_ranks = (size_t) agree->n_ranks;
     agree->by_rank = clv_alloc(n_ranks, sizeof *agree->by_rank);
     agree->message = clv_alloc(clv_pap_wire_max_bytes(agree->n_ranks), 1);
     if (agree->by_rank == NULL || agree->message == NULL) {
-        return 0;
+        return false;
     }
     for (int32_t i = 0; i < CLV_PAP_MAX_STREAMS; i++) {
         if (!alloc_slot(&agree->slot[i], n_ranks)) {
-            return 0;
+            return false;
         }
     }
-    return 1;
+    return true;
 }
 
 static void set_up_tree(clv_pap_agree_t *agree, int64_t now_ns)
@@ -98,7 +98,7 @@ static void set_up_tree(clv_pap_agree_t *agree, int64_t now_ns)
     }
 }
 
-static int valid_options(const clv_pap_agree_options_t *options)
+static bool valid_options(const clv_pap_agree_options_t *options)
 {
     return options->layout != NULL && options->node >= 0 &&
            options->node < options->layout->n_nodes && options->lost_ns > 0 &&
@@ -144,24 +144,24 @@ int64_t clv_pap_agree_due_ns(const clv_pap_agree_t *agree)
     return agree->due_since_ns;
 }
 
-int clv_pap_agree_is_cut_off(const clv_pap_agree_t *agree)
+bool clv_pap_agree_is_cut_off(const clv_pap_agree_t *agree)
 {
     return agree->left && !agree->lost && !agree->parent.up;
 }
 
-int clv_pap_agree_is_gone(clv_pap_agree_t *agree, int32_t node)
+bool clv_pap_agree_is_gone(clv_pap_agree_t *agree, int32_t node)
 {
     const clv_pap_link_t *link = clv_pap_agree_find_link(agree, node);
     return link != NULL && link->gone;
 }
 
-int clv_pap_agree_is_heard(clv_pap_agree_t *agree, int32_t node)
+bool clv_pap_agree_is_heard(clv_pap_agree_t *agree, int32_t node)
 {
     const clv_pap_link_t *link = clv_pap_agree_find_link(agree, node);
     return link != NULL && link->up && link->heard;
 }
 
-int clv_pap_agree_is_top(const clv_pap_agree_t *agree)
+bool clv_pap_agree_is_top(const clv_pap_agree_t *agree)
 {
     return agree->parent.node < 0;
 }
@@ -197,32 +197,32 @@ const clv_pap_held_set_t *clv_pap_agree_find_kept(const clv_pap_slot_t *slot, in
     return oldest;
 }
 
-int clv_pap_agree_is_due(clv_pap_agree_t *agree)
+bool clv_pap_agree_is_due(clv_pap_agree_t *agree)
 {
     for (int32_t i = 0; i < CLV_PAP_MAX_STREAMS; i++) {
         clv_pap_slot_t *slot = &agree->slot[i];
         for (int64_t ahead = 0; ahead < CLV_PAP_AGREE_OPEN; ahead++) {
             if (clv_pap_agree_find_held(slot, slot->decided + ahead) != NULL) {
-                return 1;
+                return true;
             }
         }
     }
-    return 0;
+    return false;
 }
 
-int clv_pap_agree_is_unsure(const clv_pap_agree_t *agree)
+bool clv_pap_agree_is_unsure(const clv_pap_agree_t *agree)
 {
     for (int32_t i = 0; i < CLV_PAP_MAX_STREAMS; i++) {
         if (agree->slot[i].sent_up > agree->slot[i].decided) {
-            return 1;
+            return true;
         }
     }
-    return 0;
+    return false;
 }
 
-int clv_pap_agree_is_answer_due(const clv_pap_agree_t *agree)
+bool clv_pap_agree_is_answer_due(const clv_pap_agree_t *agree)
 {
-    int asking =
+    bool asking =
         agree->give_up_reason != 0 || clv_pap_agree_is_unsure(agree) || !agree->parent.heard;
     return agree->parent.up && !agree->lost && asking;
 }

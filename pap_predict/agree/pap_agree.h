@@ -18,6 +18,7 @@
 #ifndef CLV_PAP_AGREE_H
 #define CLV_PAP_AGREE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -102,11 +103,11 @@ int64_t clv_pap_agree_deadline(const clv_pap_agree_t *agree);
 /* Since when a record of this node waits for its set; INT64_MAX: none waits. */
 int64_t clv_pap_agree_due_ns(const clv_pap_agree_t *agree);
 /* The link to the parent was down too long, and only a new link can tell what node 0 decided. */
-int clv_pap_agree_is_cut_off(const clv_pap_agree_t *agree);
+bool clv_pap_agree_is_cut_off(const clv_pap_agree_t *agree);
 /* Whether this neighbour has said that it needs nothing more. */
-int clv_pap_agree_is_gone(clv_pap_agree_t *agree, int32_t node);
+bool clv_pap_agree_is_gone(clv_pap_agree_t *agree, int32_t node);
 /* Whether its link is up and was heard; a child has then been sent all that it lacked. */
-int clv_pap_agree_is_heard(clv_pap_agree_t *agree, int32_t node);
+bool clv_pap_agree_is_heard(clv_pap_agree_t *agree, int32_t node);
 
 /* The parent's ranks have ended all calls, and it has sent what they had. No more records go to it,
  * since nothing that this node needs can come of them. */
@@ -125,7 +126,7 @@ void clv_pap_agree_ask_void(clv_pap_agree_t *agree, int64_t now_ns, int32_t slot
  * until then this node still passes on what the nodes below it need. The caller may close when
  * may_close is true, or when it does not want to wait any longer. */
 void clv_pap_agree_bye(clv_pap_agree_t *agree, int64_t now_ns);
-int clv_pap_agree_may_close(const clv_pap_agree_t *agree);
+bool clv_pap_agree_may_close(const clv_pap_agree_t *agree);
 
 /* Decided record sets of a slot, as far as known here, void ones included. */
 int64_t clv_pap_agree_n_versions(const clv_pap_agree_t *agree, int32_t slot);

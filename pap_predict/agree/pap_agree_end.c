@@ -6,7 +6,7 @@
 #include "pap_predict/agree/pap_agree_parts.h"
 
 /* Predictions end once. But all ranks must hear that a call is broken, even after that end. */
-static int is_news(int reason, int known)
+static bool is_news(int reason, int known)
 {
     return known == 0 || (reason == CLV_PAP_LOST_BROKEN && known != CLV_PAP_LOST_BROKEN);
 }
@@ -50,7 +50,7 @@ void clv_pap_agree_give_up(clv_pap_agree_t *agree, int64_t now_ns, clv_pap_lost_
  * link asks when it comes up. */
 void clv_pap_agree_leave(clv_pap_agree_t *agree, int64_t now_ns)
 {
-    agree->left = 1;
+    agree->left = true;
     if (agree->give_up_reason == 0) {
         agree->give_up_reason = CLV_PAP_LOST_LINK;
     }
@@ -68,15 +68,15 @@ void clv_pap_agree_leave(clv_pap_agree_t *agree, int64_t now_ns)
 void clv_pap_agree_bye(clv_pap_agree_t *agree, int64_t now_ns)
 {
     (void) now_ns;
-    agree->freed = 1;
+    agree->freed = true;
     clv_pap_agree_try_bye(agree);
 }
 
-int clv_pap_agree_may_close(const clv_pap_agree_t *agree)
+bool clv_pap_agree_may_close(const clv_pap_agree_t *agree)
 {
     for (int32_t i = 0; i < agree->n_children; i++) {
         if (!agree->child[i].gone) {
-            return 0;
+            return false;
         }
     }
     return agree->freed && (clv_pap_agree_is_top(agree) || agree->bye_sent);

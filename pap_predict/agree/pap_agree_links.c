@@ -18,8 +18,8 @@ void clv_pap_agree_link_up(clv_pap_agree_t *agree, int64_t now_ns, int32_t node)
     if (link->up) {
         clv_pap_agree_link_lost(agree, now_ns, node);
     }
-    link->up = 1;
-    link->heard = 0;
+    link->up = true;
+    link->heard = false;
     if (link == &agree->parent) {
         agree->asked = 0;
         agree->retry_at_ns = INT64_MAX;
@@ -39,8 +39,8 @@ void clv_pap_agree_link_lost(clv_pap_agree_t *agree, int64_t now_ns, int32_t nod
     if (link->heard) {
         link->silent_since_ns = now_ns;
     }
-    link->up = 0;
-    link->heard = 0;
+    link->up = false;
+    link->heard = false;
     if (link == &agree->parent) {
         agree->retry_at_ns = INT64_MAX;
     }
@@ -48,7 +48,7 @@ void clv_pap_agree_link_lost(clv_pap_agree_t *agree, int64_t now_ns, int32_t nod
 
 void clv_pap_agree_parent_is_through(clv_pap_agree_t *agree)
 {
-    agree->parent_is_through = 1;
+    agree->parent_is_through = true;
 }
 
 /* ---- time ------------------------------------------------------------------------------------ */

@@ -13,6 +13,8 @@
 #ifndef CLV_PAP_AGREE_PARTS_H
 #define CLV_PAP_AGREE_PARTS_H
 
+#include <stdbool.h>
+
 #include "pap_predict/agree/pap_agree.h"
 #include "pap_predict/agree/pap_wire.h"
 
@@ -37,9 +39,9 @@ typedef struct clv_pap_slot {
 
 typedef struct clv_pap_link {
     int32_t node;
-    int32_t up;
-    int32_t heard;           /* since it came up */
-    int32_t gone;            /* said BYE */
+    bool up;
+    bool heard;              /* since it came up */
+    bool gone;               /* said BYE */
     int64_t silent_since_ns; /* last time it was up and heard; meaningful while it is not */
 } clv_pap_link_t;
 
@@ -57,10 +59,10 @@ struct clv_pap_agree {
     clv_pap_record_t *by_rank; /* scratch for publish */
     unsigned char *message;    /* scratch for send */
     int lost;                  /* no more record sets, final */
-    int left;                  /* cut off from node 0: sends no more records up */
-    int parent_is_through;     /* the same, since nothing comes of them */
-    int freed;
-    int bye_sent;
+    bool left;                 /* cut off from node 0: sends no more records up */
+    bool parent_is_through;    /* the same, since nothing comes of them */
+    bool freed;
+    bool bye_sent;
     int32_t give_up_reason; /* asked for, not yet decided */
     int64_t due_since_ns;   /* INT64_MAX: no record waits for its set */
     int64_t retry_at_ns;    /* INT64_MAX: no answer is expected */
@@ -70,7 +72,7 @@ struct clv_pap_agree {
 
 /* ---- looking --------------------------------------------------------------------------------- */
 
-int clv_pap_agree_is_top(const clv_pap_agree_t *agree);
+bool clv_pap_agree_is_top(const clv_pap_agree_t *agree);
 
 /* The link to the parent or a child; NULL: the node is not a neighbour. */
 clv_pap_link_t *clv_pap_agree_find_link(clv_pap_agree_t *agree, int32_t node);
@@ -82,13 +84,13 @@ clv_pap_held_set_t *clv_pap_agree_find_held(clv_pap_slot_t *slot, int64_t sequen
 const clv_pap_held_set_t *clv_pap_agree_find_kept(const clv_pap_slot_t *slot, int64_t sequence);
 
 /* Whether a record here waits for its set. */
-int clv_pap_agree_is_due(clv_pap_agree_t *agree);
+bool clv_pap_agree_is_due(clv_pap_agree_t *agree);
 
 /* Whether a record went up whose set has not come down: node 0 may have decided it or not. */
-int clv_pap_agree_is_unsure(const clv_pap_agree_t *agree);
+bool clv_pap_agree_is_unsure(const clv_pap_agree_t *agree);
 
 /* Whether the parent owes a message: a record set, the end, or any message on a new connection. */
-int clv_pap_agree_is_answer_due(const clv_pap_agree_t *agree);
+bool clv_pap_agree_is_answer_due(const clv_pap_agree_t *agree);
 
 /* ---- messages out, to links that are up ------------------------------------------------------ */
 
@@ -137,7 +139,7 @@ void clv_pap_agree_subtree_complete(clv_pap_agree_t *agree, int64_t now_ns, int3
                                     int64_t sequence);
 
 /* Marks a record of an older generation invalid. 0: it was not announced, so ranks disagree. */
-int clv_pap_agree_make_stale(clv_pap_record_t *record);
+bool clv_pap_agree_make_stale(clv_pap_record_t *record);
 
 /* The set for an open sequence; NULL: ranks disagree on their calls. */
 clv_pap_held_set_t *clv_pap_agree_hold(clv_pap_agree_t *agree, int64_t now_ns, clv_pap_slot_t *slot,

@@ -94,18 +94,18 @@ static clv_status_t take_ask(clv_pap_agree_t *agree, int64_t now_ns,
 
 /* Checks counts from a child, which never has more sets than this node. All sets that it lacks are
  * void, except for at most the next two, and those two are still kept here. */
-static int plausible_counts(const clv_pap_agree_t *agree, const clv_pap_message_t *message)
+static bool plausible_counts(const clv_pap_agree_t *agree, const clv_pap_message_t *message)
 {
     for (int32_t i = 0; i < CLV_PAP_MAX_STREAMS; i++) {
         const clv_pap_slot_t *slot = &agree->slot[i];
         const int64_t theirs = clv_pap_wire_get_count(message, i);
         const clv_pap_held_set_t *oldest = clv_pap_agree_find_kept(slot, 0);
-        const int is_kept = slot->n_kept <= CLV_PAP_AGREE_KEPT || theirs >= oldest->sequence;
+        const bool is_kept = slot->n_kept <= CLV_PAP_AGREE_KEPT || theirs >= oldest->sequence;
         if (theirs > slot->decided || !is_kept) {
-            return 0;
+            return false;
         }
     }
-    return 1;
+    return true;
 }
 
 static clv_status_t take_hello(clv_pap_agree_t *agree, clv_pap_link_t *child,
@@ -171,7 +171,7 @@ static clv_status_t from_child(clv_pap_agree_t *agree, int64_t now_ns, clv_pap_l
         clv_pap_agree_give_up(agree, now_ns, (clv_pap_lost_reason_t) message->reason);
         return CLV_OK;
     case CLV_PAP_WIRE_BYE:
-        child->gone = 1;
+        child->gone = true;
         clv_pap_agree_try_bye(agree);
         return CLV_OK;
     default:
@@ -198,7 +198,7 @@ clv_status_t clv_pap_agree_message(clv_pap_agree_t *agree, int64_t now_ns, int32
         status = from_child(agree, now_ns, link, &message);
     }
     if (status == CLV_OK) {
-        link->heard = 1;
+        link->heard = true;
     }
     if (!clv_pap_agree_is_answer_due(agree)) {
         agree->retry_at_ns = INT64_MAX; /* an idle group causes no wake-ups */

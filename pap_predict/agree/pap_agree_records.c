@@ -118,24 +118,24 @@ void clv_pap_agree_subtree_complete(clv_pap_agree_t *agree, int64_t now_ns, int3
  * a hint, and the slot was recycled before that call came. Its record is then in the record set of
  * the younger generation, marked invalid so that no rank predicts from it. Any other difference is
  * a disagreement. */
-int clv_pap_agree_make_stale(clv_pap_record_t *record)
+bool clv_pap_agree_make_stale(clv_pap_record_t *record)
 {
     if ((record->flags & CLV_PAP_RECORD_ANNOUNCED) == 0) {
-        return 0;
+        return false;
     }
     record->flags |= CLV_PAP_RECORD_INVALID;
-    return 1;
+    return true;
 }
 
-static int raise_generation(clv_pap_agree_t *agree, clv_pap_held_set_t *held, uint32_t generation)
+static bool raise_generation(clv_pap_agree_t *agree, clv_pap_held_set_t *held, uint32_t generation)
 {
     for (int32_t position = agree->first; position < agree->end; position++) {
         if (held->given[position] && !clv_pap_agree_make_stale(&held->records[position])) {
-            return 0;
+            return false;
         }
     }
     held->generation = generation;
-    return 1;
+    return true;
 }
 
 /* The set for an open sequence; NULL: ranks disagree on their calls. */
@@ -144,7 +144,7 @@ clv_pap_held_set_t *clv_pap_agree_hold(clv_pap_agree_t *agree, int64_t now_ns, c
 {
     clv_pap_held_set_t *held = &slot->open[sequence % CLV_PAP_AGREE_OPEN];
     if (held->sequence == sequence) {
-        int fits = generation <= held->generation || raise_generation(agree, held, generation);
+        bool fits = generation <= held->generation || raise_generation(agree, held, generation);
         return fits ? held : NULL;
     }
     held->sequence = sequence;
@@ -157,18 +157,18 @@ clv_pap_held_set_t *clv_pap_agree_hold(clv_pap_agree_t *agree, int64_t now_ns, c
     return held;
 }
 
-static int is_open(const clv_pap_slot_t *slot, int64_t sequence)
+static bool is_open(const clv_pap_slot_t *slot, int64_t sequence)
 {
     return sequence >= slot->decided && sequence < slot->decided + CLV_PAP_AGREE_OPEN;
 }
 
-static int valid_local(const clv_pap_agree_t *agree, int32_t rank, int32_t slot_index,
-                       int64_t sequence, const clv_pap_record_t *record)
+static bool valid_local(const clv_pap_agree_t *agree, int32_t rank, int32_t slot_index,
+                        int64_t sequence, const clv_pap_record_t *record)
 {
     const clv_pap_layout_t *layout = agree->options.layout;
     if (rank < 0 || rank >= agree->n_ranks || slot_index < 0 || slot_index >= CLV_PAP_MAX_STREAMS ||
         sequence >= CLV_PAP_MAX_SEQUENCE || clv_pap_record_problem(record) != NULL) {
-        return 0;
+        return false;
     }
     int32_t position = layout->position_of[rank];
     return position >= layout->first[agree->options.node] &&

@@ -109,6 +109,6 @@ void clv_pap_agree_try_bye(clv_pap_agree_t *agree)
     }
     if (agree->freed && agree->parent.up) {
         clv_pap_agree_send_bare(agree, &agree->parent, CLV_PAP_WIRE_BYE, 0);
-        agree->bye_sent = 1;
+        agree->bye_sent = true;
     }
 }

@@ -16,9 +16,9 @@
 _Static_assert(offsetof(clv_pap_local_record_t, slot) == RECORD_BYTES,
                "what lies in the table fits, and leaves nothing unset");
 
-CLV_HOT int clv_pap_record_give(clv_pap_table_t *table, int32_t local_rank, int32_t n_local,
-                                const clv_pap_local_record_t *given,
-                                const clv_pap_stream_key_t *key)
+CLV_HOT bool clv_pap_record_give(clv_pap_table_t *table, int32_t local_rank, int32_t n_local,
+                                 const clv_pap_local_record_t *given,
+                                 const clv_pap_stream_key_t *key)
 {
     clv_pap_local_record_t record = *given;
     uint64_t words[CLV_PAP_RECORD_WORDS];

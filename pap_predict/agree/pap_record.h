@@ -8,6 +8,7 @@
 #ifndef CLV_PAP_RECORD_H
 #define CLV_PAP_RECORD_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "pap_predict/pap_predict.h"
@@ -16,8 +17,8 @@
 
 /* Gives a record for version given->sequence + 1. Non-zero: wake the leader, see
  * clv_pap_table_give. */
-int clv_pap_record_give(clv_pap_table_t *table, int32_t local_rank, int32_t n_local,
-                        const clv_pap_local_record_t *given, const clv_pap_stream_key_t *key);
+bool clv_pap_record_give(clv_pap_table_t *table, int32_t local_rank, int32_t n_local,
+                         const clv_pap_local_record_t *given, const clv_pap_stream_key_t *key);
 
 clv_status_t clv_pap_record_take(const clv_pap_table_t *table, int32_t local_rank, int32_t slot,
                                  int64_t version, clv_pap_local_record_t *given_p) CLV_MUST_CHECK;

@@ -8,7 +8,7 @@
 
 #include "util/util_min_max.h"
 
-static int in_time_range(int64_t time_ns)
+static bool in_time_range(int64_t time_ns)
 {
     return time_ns >= -CLV_PAP_MAX_TIME_NS && time_ns <= CLV_PAP_MAX_TIME_NS;
 }
@@ -72,7 +72,7 @@ int64_t clv_pap_record_set_last_given(const clv_pap_record_set_t *set)
     int64_t last_ns = INT64_MIN;
     for (int32_t rank = 0; rank < set->n_ranks; rank++) {
         const clv_pap_record_t *record = &set->records[rank];
-        int ahead = (record->flags & CLV_PAP_RECORD_ANNOUNCED) != 0;
+        bool ahead = (record->flags & CLV_PAP_RECORD_ANNOUNCED) != 0;
         last_ns = clv_larger(last_ns, record->arrival_ns - (ahead ? record->lead_ns : 0));
     }
     return last_ns;

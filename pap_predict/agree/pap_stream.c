@@ -18,14 +18,14 @@ void clv_pap_streams_init(clv_pap_streams_t *streams)
 
 /* ---- which slot ------------------------------------------------------------------------------ */
 
-static int same_key(const clv_pap_stream_key_t *a, const clv_pap_stream_key_t *b)
+static bool same_key(const clv_pap_stream_key_t *a, const clv_pap_stream_key_t *b)
 {
     return a->root == b->root && a->collective == b->collective &&
            a->max_segments == b->max_segments && a->total_bytes == b->total_bytes;
 }
 
-static int is_stream(const clv_pap_streams_t *streams, int32_t slot,
-                     const clv_pap_stream_key_t *key)
+static bool is_stream(const clv_pap_streams_t *streams, int32_t slot,
+                      const clv_pap_stream_key_t *key)
 {
     return streams->slot[slot].in_use && same_key(&streams->slot[slot].key, key);
 }
@@ -95,7 +95,7 @@ static int32_t slot_of(clv_pap_streams_t *streams, const clv_pap_stream_key_t *k
 
 /* follows: the call before had ended when this call arrived. */
 static void fill_given(const clv_pap_stream_t *stream, int32_t slot, int64_t arrival_ns,
-                       uint32_t flags, int follows, clv_pap_local_record_t *given)
+                       uint32_t flags, bool follows, clv_pap_local_record_t *given)
 {
     *given = (clv_pap_local_record_t){.slot = slot,
                                       .generation = stream->generation,
@@ -130,19 +130,19 @@ static uint32_t noted_lead(const clv_pap_stream_t *stream, int64_t arrival_ns)
     return saturate_u32(arrival_ns > stream->reported_ns ? arrival_ns - stream->reported_ns : 1);
 }
 
-static int gives_record(const clv_pap_stream_t *stream)
+static bool gives_record(const clv_pap_stream_t *stream)
 {
     return stream->calls == stream->next_sample;
 }
 
 /* The record set of `sequence` produces a forecast that overwrites an older one: no open call may
  * still use that. */
-static int may_give(const clv_pap_stream_t *stream)
+static bool may_give(const clv_pap_stream_t *stream)
 {
     return stream->n_holders[(stream->sequence + 1) & 1] == 0;
 }
 
-static CLV_HOT int has_turn(const clv_pap_streams_t *streams, const clv_pap_call_t *call)
+static CLV_HOT bool has_turn(const clv_pap_streams_t *streams, const clv_pap_call_t *call)
 {
     const int32_t slot = call->turn == streams->turn ? find_slot(streams, &call->key) : -1;
     return call->turn == streams->turn &&
@@ -157,20 +157,20 @@ static void hold(clv_pap_stream_t *stream, clv_pap_call_t *call, int64_t version
 
 static void pass_turn(clv_pap_streams_t *streams, clv_pap_call_t *call)
 {
-    call->is_answered = 1;
+    call->is_answered = true;
     streams->turn++;
 }
 
 /* late: the call entered after it began, so calls that were open at its arrival may have ended
  * since. */
-static CLV_HOT int come_in(clv_pap_streams_t *streams, clv_pap_call_t *call, int late,
-                           clv_pap_local_record_t *given)
+static CLV_HOT bool come_in(clv_pap_streams_t *streams, clv_pap_call_t *call, int late,
+                            clv_pap_local_record_t *given)
 {
     const int32_t slot = slot_of(streams, &call->key);
     clv_pap_stream_t *stream = &streams->slot[slot];
-    const int sampled = gives_record(stream);
-    const int give = sampled && !stream->given;
-    const int follows = !late || stream->previous_exit_ns <= call->arrival_ns;
+    const bool sampled = gives_record(stream);
+    const bool give = sampled && !stream->given;
+    const bool follows = !late || stream->previous_exit_ns <= call->arrival_ns;
     if (give) {
         fill_given(stream, slot, call->arrival_ns, 0, follows, given);
         given->lead_ns = noted_lead(stream, call->arrival_ns);
@@ -187,7 +187,7 @@ static CLV_HOT int come_in(clv_pap_streams_t *streams, clv_pap_call_t *call, int
     call->number = stream->calls++;
     call->forecast_version = stream->version;
     call->generation = stream->generation;
-    call->is_open = 1;
+    call->is_open = true;
     stream->n_open++;
     stream->last_use = call->turn;
     streams->last_slot = slot;
@@ -198,26 +198,26 @@ static CLV_HOT int come_in(clv_pap_streams_t *streams, clv_pap_call_t *call, int
     return give;
 }
 
-CLV_HOT int clv_pap_streams_begin(clv_pap_streams_t *streams, const clv_pap_stream_key_t *key,
-                                  int64_t local_ns, clv_pap_call_t *call,
-                                  clv_pap_local_record_t *given)
+CLV_HOT bool clv_pap_streams_begin(clv_pap_streams_t *streams, const clv_pap_stream_key_t *key,
+                                   int64_t local_ns, clv_pap_call_t *call,
+                                   clv_pap_local_record_t *given)
 {
     *call = (clv_pap_call_t){
         .key = *key, .turn = streams->calls++, .arrival_ns = local_ns, .stream = -1};
-    return has_turn(streams, call) ? come_in(streams, call, 0, given) : 0;
+    return has_turn(streams, call) ? come_in(streams, call, 0, given) : false;
 }
 
-CLV_COLD int clv_pap_streams_enter(clv_pap_streams_t *streams, clv_pap_call_t *call,
-                                   clv_pap_local_record_t *given)
+CLV_COLD bool clv_pap_streams_enter(clv_pap_streams_t *streams, clv_pap_call_t *call,
+                                    clv_pap_local_record_t *given)
 {
-    return call->stream < 0 && has_turn(streams, call) ? come_in(streams, call, 1, given) : 0;
+    return call->stream < 0 && has_turn(streams, call) ? come_in(streams, call, 1, given) : false;
 }
 
 /* No call waits for its turn, and the stream used last has no hint for its next call yet. */
-int clv_pap_streams_can_hear(const clv_pap_streams_t *streams, int64_t *begun_ns)
+bool clv_pap_streams_can_hear(const clv_pap_streams_t *streams, int64_t *begun_ns)
 {
     if (streams->last_slot < 0 || streams->turn != streams->calls) {
-        return 0;
+        return false;
     }
     const clv_pap_stream_t *stream = &streams->slot[streams->last_slot];
     *begun_ns = stream->previous_number >= 0 ? stream->previous_exit_ns : -1;
@@ -239,7 +239,7 @@ clv_pap_heard_t clv_pap_streams_hint(clv_pap_streams_t *streams, int64_t local_n
         stream->reported_ns = local_ns;
         return CLV_PAP_HEARD_NOTED;
     }
-    fill_given(stream, streams->last_slot, local_ns + ns_from_now, CLV_PAP_RECORD_ANNOUNCED, 1,
+    fill_given(stream, streams->last_slot, local_ns + ns_from_now, CLV_PAP_RECORD_ANNOUNCED, true,
                given);
     given->lead_ns = saturate_u32(ns_from_now > 0 ? ns_from_now : 1);
     stream->given = 1;
@@ -259,7 +259,7 @@ static void let_go(clv_pap_stream_t *stream, clv_pap_call_t *call)
 {
     stream->n_holders[call->held_version & 1] -= call->held_version > 0;
     stream->n_open -= call->generation == stream->generation;
-    call->is_open = 0;
+    call->is_open = false;
 }
 
 CLV_HOT void clv_pap_streams_end(clv_pap_streams_t *streams, clv_pap_call_t *call, int32_t choice,

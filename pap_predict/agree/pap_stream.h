@@ -18,6 +18,7 @@
 #ifndef CLV_PAP_STREAM_H
 #define CLV_PAP_STREAM_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "clocksync/clocksync.h"
@@ -82,13 +83,13 @@ void clv_pap_streams_init(clv_pap_streams_t *streams);
 
 /* Numbers a call, and enters it if it has its turn. Returns 1 if *given is a record to give to the
  * node's leader now, before asking for the forecast. */
-int clv_pap_streams_begin(clv_pap_streams_t *streams, const clv_pap_stream_key_t *key,
-                          int64_t local_ns, clv_pap_call_t *call, clv_pap_local_record_t *given);
+bool clv_pap_streams_begin(clv_pap_streams_t *streams, const clv_pap_stream_key_t *key,
+                           int64_t local_ns, clv_pap_call_t *call, clv_pap_local_record_t *given);
 
 /* For a call with stream -1, before asking for its forecast: enters it if it has its turn by
  * now. */
-int clv_pap_streams_enter(clv_pap_streams_t *streams, clv_pap_call_t *call,
-                          clv_pap_local_record_t *given);
+bool clv_pap_streams_enter(clv_pap_streams_t *streams, clv_pap_call_t *call,
+                           clv_pap_local_record_t *given);
 
 /* A hint: the next call, assumed to be of the stream used last, arrives at local_ns + ns_from_now.
  * GIVEN: *given is a record to give now; the call itself then gives none. NOTED: hints of this
@@ -103,7 +104,7 @@ clv_pap_heard_t clv_pap_streams_hint(clv_pap_streams_t *streams, int64_t local_n
                                      int64_t ns_from_now, clv_pap_local_record_t *given);
 
 /* Whether a hint would be taken now. Then *begun_ns is the end of the call before, or -1. */
-int clv_pap_streams_can_hear(const clv_pap_streams_t *streams, int64_t *begun_ns);
+bool clv_pap_streams_can_hear(const clv_pap_streams_t *streams, int64_t *begun_ns);
 
 /* Where forecasts are stored: two per slot, version v in half v & 1. */
 typedef struct clv_pap_store_ops {
@@ -114,10 +115,10 @@ typedef struct clv_pap_store_ops {
      * predictions. */
     int64_t (*n_versions)(void *context, int32_t slot);
     /* Whether the version never comes because its record set is void. NULL: none is void. */
-    int (*is_void)(void *context, int32_t slot, int64_t version);
+    bool (*is_void)(void *context, int32_t slot, int64_t version);
     /* Whether the end is a guess (ABANDONED): a call that needs more gets CLV_LOST. NULL: it never
      * is. */
-    int (*is_unsure)(void *context);
+    bool (*is_unsure)(void *context);
 } clv_pap_store_ops_t;
 
 /* The forecast of a call: CLV_OK with *forecast_p, CLV_AGAIN or CLV_NONE, as clv_pap_call_forecast.

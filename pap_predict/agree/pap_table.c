@@ -198,7 +198,7 @@ clv_status_t clv_pap_table_create(const clv_pap_table_shape_t *shape, uint64_t t
 }
 
 /* Whether the kernel refuses overcommit (vm.overcommit_memory 2). */
-static int is_strict(void)
+static bool is_strict(void)
 {
     char mode = '0';
     int fd = open("/proc/sys/vm/overcommit_memory", O_RDONLY | O_CLOEXEC);
@@ -217,7 +217,7 @@ clv_status_t clv_pap_table_reserve(const clv_pap_table_t *table, int fd, int alw
     return fallocate(fd, 0, 0, (off_t) table->n_bytes) == 0 ? CLV_OK : refuse(table->n_bytes);
 }
 
-static int has_size(int fd, size_t n_bytes)
+static bool has_size(int fd, size_t n_bytes)
 {
     struct stat status;
     return fstat(fd, &status) == 0 && S_ISREG(status.st_mode) && (size_t) status.st_size == n_bytes;
@@ -329,9 +329,9 @@ CLV_HOT void clv_pap_table_fetch(const clv_pap_table_t *table, int32_t local_ran
     }
 }
 
-CLV_HOT int clv_pap_table_give(clv_pap_table_t *table, int32_t local_rank, int32_t n_local,
-                               int32_t slot, int64_t version,
-                               const uint64_t record[CLV_PAP_RECORD_WORDS])
+CLV_HOT bool clv_pap_table_give(clv_pap_table_t *table, int32_t local_rank, int32_t n_local,
+                                int32_t slot, int64_t version,
+                                const uint64_t record[CLV_PAP_RECORD_WORDS])
 {
     const int32_t half = clv_pap_half(slot, version);
     table_record_t *mine = record_at(table, local_rank, half);
@@ -340,7 +340,7 @@ CLV_HOT int clv_pap_table_give(clv_pap_table_t *table, int32_t local_rank, int32
     }
     atomic_store_explicit(&mine->version, version, memory_order_relaxed);
     if (count_one(&table->head->halves[half].given, (uint64_t) version) != (uint64_t) n_local) {
-        return 0;
+        return false;
     }
     /* seq_cst here, on expected and on the bell: either we see that the thread does not look by
      * itself and the bell is free, or it sees our bit. */
@@ -369,7 +369,7 @@ const void *clv_pap_table_keys(const clv_pap_table_t *table, int32_t slot, int64
     return key_table_of(table, clv_pap_half(slot, version));
 }
 
-int clv_pap_table_pull_bell(clv_pap_table_t *table)
+bool clv_pap_table_pull_bell(clv_pap_table_t *table)
 {
     return atomic_load(&table->head->bell) == 0 && atomic_exchange(&table->head->bell, 1) == 0;
 }
@@ -380,7 +380,7 @@ uint32_t clv_pap_table_answer(clv_pap_table_t *table)
     return atomic_exchange(&table->head->pending, 0);
 }
 
-CLV_HOT int clv_pap_table_is_pending(const clv_pap_table_t *table)
+CLV_HOT bool clv_pap_table_is_pending(const clv_pap_table_t *table)
 {
     return atomic_load_explicit(&table->head->pending, memory_order_relaxed) != 0;
 }
@@ -444,7 +444,7 @@ void clv_pap_table_set_decided(clv_pap_table_t *table, int32_t slot, int64_t ver
 }
 
 /* The order matters: a version that exists was published before it was decided. */
-CLV_COLD int clv_pap_table_is_void(const clv_pap_table_t *table, int32_t slot, int64_t version)
+CLV_COLD bool clv_pap_table_is_void(const clv_pap_table_t *table, int32_t slot, int64_t version)
 {
     return atomic_load_explicit(&table->head->decided[slot], memory_order_acquire) >= version &&
            atomic_load_explicit(&table->head->halves[clv_pap_half(slot, version)].version,
@@ -477,7 +477,7 @@ CLV_HOT clv_status_t clv_pap_table_forecast(const clv_pap_table_t *table, int32_
 }
 
 void clv_pap_table_set_end(clv_pap_table_t *table, const int64_t n_versions[CLV_PAP_MAX_STREAMS],
-                           int is_unsure)
+                           bool is_unsure)
 {
     memcpy(table->head->n_versions, n_versions, sizeof table->head->n_versions);
     /* release: a rank that sees the end sees the numbers and all earlier forecasts. */
@@ -485,7 +485,7 @@ void clv_pap_table_set_end(clv_pap_table_t *table, const int64_t n_versions[CLV_
                           memory_order_release);
 }
 
-int clv_pap_table_is_unsure(const clv_pap_table_t *table)
+bool clv_pap_table_is_unsure(const clv_pap_table_t *table)
 {
     return atomic_load_explicit(&table->head->end, memory_order_acquire) == END_UNSURE;
 }
@@ -496,7 +496,7 @@ void clv_pap_table_set_broken(clv_pap_table_t *table)
     atomic_store(&table->head->broken, 1);
 }
 
-int clv_pap_table_is_broken(const clv_pap_table_t *table)
+bool clv_pap_table_is_broken(const clv_pap_table_t *table)
 {
     return atomic_load(&table->head->broken) != 0;
 }

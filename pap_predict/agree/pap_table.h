@@ -27,6 +27,7 @@
 #define CLV_PAP_TABLE_H
 
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -75,8 +76,8 @@ static inline int32_t clv_pap_half(int32_t slot, int64_t version)
 /* Gives the local rank's record for version (>= 1) of slot. The last of n_local ranks marks the
  * half as pending. Non-zero: that was this one, and the leader's thread does not look there by
  * itself. */
-int clv_pap_table_give(clv_pap_table_t *table, int32_t local_rank, int32_t n_local, int32_t slot,
-                       int64_t version, const uint64_t record[CLV_PAP_RECORD_WORDS]);
+bool clv_pap_table_give(clv_pap_table_t *table, int32_t local_rank, int32_t n_local, int32_t slot,
+                        int64_t version, const uint64_t record[CLV_PAP_RECORD_WORDS]);
 
 /* Sets the key table for a version, n_bytes of it (NULL: all zeros). The first local rank calls it
  * before it gives its record of that version; its leader reads the table after it has taken that
@@ -91,9 +92,9 @@ void clv_pap_table_fetch(const clv_pap_table_t *table, int32_t local_rank, int32
 
 /* pull: non-zero: the caller must wake the leader's thread; 0: another rank has done so since it
  * last looked. answer: the thread looks now; returns the pending halves as bits and clears them. */
-int clv_pap_table_pull_bell(clv_pap_table_t *table);
+bool clv_pap_table_pull_bell(clv_pap_table_t *table);
 uint32_t clv_pap_table_answer(clv_pap_table_t *table);
-int clv_pap_table_is_pending(const clv_pap_table_t *table); /* whether any half is */
+bool clv_pap_table_is_pending(const clv_pap_table_t *table); /* whether any half is */
 
 /* slots: bits of the slots at which the thread looks by itself. When a bit is cleared ranks ring
  * again, but the caller must look once more: a rank may have given before it could see that. */
@@ -117,7 +118,7 @@ void clv_pap_table_publish(clv_pap_table_t *table, int32_t slot, const clv_pap_f
 /* All versions up to this one are published or void. */
 void clv_pap_table_set_decided(clv_pap_table_t *table, int32_t slot, int64_t version);
 /* Whether the version is void. */
-int clv_pap_table_is_void(const clv_pap_table_t *table, int32_t slot, int64_t version);
+bool clv_pap_table_is_void(const clv_pap_table_t *table, int32_t slot, int64_t version);
 
 /* ask: a rank has waited too long for a version. asked: the newest such version; 0: none. */
 void clv_pap_table_ask(clv_pap_table_t *table, int32_t slot, int64_t version);
@@ -131,11 +132,11 @@ clv_status_t clv_pap_table_forecast(const clv_pap_table_t *table, int32_t slot, 
 /* No more forecasts: slot l has n_versions[l], all published before. Called once. is_unsure: other
  * nodes may have one more. */
 void clv_pap_table_set_end(clv_pap_table_t *table, const int64_t n_versions[CLV_PAP_MAX_STREAMS],
-                           int is_unsure);
-int clv_pap_table_is_unsure(const clv_pap_table_t *table);
+                           bool is_unsure);
+bool clv_pap_table_is_unsure(const clv_pap_table_t *table);
 /* Set by a rank or the leader: a call has failed somewhere, for good. */
 void clv_pap_table_set_broken(clv_pap_table_t *table);
-int clv_pap_table_is_broken(const clv_pap_table_t *table);
+bool clv_pap_table_is_broken(const clv_pap_table_t *table);
 int64_t clv_pap_table_n_versions(const clv_pap_table_t *table,
                                  int32_t slot); /* INT64_MAX: no end */
 

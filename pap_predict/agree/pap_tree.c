@@ -49,22 +49,22 @@ int32_t clv_pap_tree_depth(int32_t node)
     return depth;
 }
 
-static int valid_nodes(const int32_t *node_of_rank, int32_t n_ranks, int32_t n_nodes)
+static bool valid_nodes(const int32_t *node_of_rank, int32_t n_ranks, int32_t n_nodes)
 {
     if (n_ranks < 1 || n_ranks > MAX_LAYOUT_RANKS || n_nodes < 1 || n_nodes > n_ranks) {
-        return 0;
+        return false;
     }
     for (int32_t rank = 0; rank < n_ranks; rank++) {
         if (node_of_rank[rank] < 0 || node_of_rank[rank] >= n_nodes) {
-            return 0;
+            return false;
         }
     }
-    return 1;
+    return true;
 }
 
 /* A counting sort: count the ranks per node, sum up, then put each rank into its node's next
  * position. In the end first[] is shifted back to the beginnings. */
-static int sort_by_node(const int32_t *node_of_rank, clv_pap_layout_t *layout)
+static bool sort_by_node(const int32_t *node_of_rank, clv_pap_layout_t *layout)
 {
     int32_t *first = layout->first;
     for (int32_t rank = 0; rank < layout->n_ranks; rank++) {
@@ -72,7 +72,7 @@ static int sort_by_node(const int32_t *node_of_rank, clv_pap_layout_t *layout)
     }
     for (int32_t node = 0; node < layout->n_nodes; node++) {
         if (first[node + 1] == 0) {
-            return 0;
+            return false;
         }
         first[node + 1] += first[node];
     }
@@ -85,7 +85,7 @@ static int sort_by_node(const int32_t *node_of_rank, clv_pap_layout_t *layout)
         first[node] = first[node - 1];
     }
     first[0] = 0;
-    return 1;
+    return true;
 }
 
 clv_status_t clv_pap_layout_init(const int32_t *node_of_rank, int32_t n_ranks, int32_t n_nodes,

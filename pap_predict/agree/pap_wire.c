@@ -149,41 +149,41 @@ int64_t clv_pap_wire_get_count(const clv_pap_message_t *message, int32_t slot)
     return get_i64(message->items + (size_t) slot * COUNT_BYTES);
 }
 
-static int in_sequence_range(int64_t sequence)
+static bool in_sequence_range(int64_t sequence)
 {
     return sequence >= 0 && sequence < CLV_PAP_MAX_SEQUENCE;
 }
 
-static int valid_records(const clv_pap_message_t *message, int32_t n_ranks)
+static bool valid_records(const clv_pap_message_t *message, int32_t n_ranks)
 {
     if (message->n_items < 1 || message->n_items > n_ranks || message->reason != 0 ||
         message->slot >= CLV_PAP_MAX_STREAMS || !in_sequence_range(message->sequence)) {
-        return 0;
+        return false;
     }
     for (int32_t i = 0; i < message->n_items; i++) {
         clv_pap_record_t record;
         clv_pap_wire_get_record(message, i, &record);
         if (clv_pap_record_problem(&record) != NULL) {
-            return 0;
+            return false;
         }
     }
-    return 1;
+    return true;
 }
 
-static int valid_counts(const clv_pap_message_t *message)
+static bool valid_counts(const clv_pap_message_t *message)
 {
     if (message->n_items != CLV_PAP_MAX_STREAMS || message->slot != 0) {
-        return 0;
+        return false;
     }
     for (int32_t slot = 0; slot < CLV_PAP_MAX_STREAMS; slot++) {
         if (!in_sequence_range(clv_pap_wire_get_count(message, slot))) {
-            return 0;
+            return false;
         }
     }
-    return 1;
+    return true;
 }
 
-static int valid_reason(const clv_pap_message_t *message)
+static bool valid_reason(const clv_pap_message_t *message)
 {
     return message->reason >= 1 && message->reason <= CLV_PAP_LOST_LAST;
 }
@@ -195,7 +195,7 @@ static int valid_slot(const clv_pap_message_t *message)
 }
 
 /* One row per kind: the size of an item, and conditions beyond the header's arithmetic. */
-static int valid_message(const clv_pap_message_t *message, int32_t n_ranks)
+static bool valid_message(const clv_pap_message_t *message, int32_t n_ranks)
 {
     switch (message->kind) {
     case CLV_PAP_WIRE_UP:
@@ -214,7 +214,7 @@ static int valid_message(const clv_pap_message_t *message, int32_t n_ranks)
     case CLV_PAP_WIRE_ASK:
         return valid_slot(message);
     }
-    return 0;
+    return false;
 }
 
 static size_t item_bytes(clv_pap_wire_kind_t kind)
@@ -256,6 +256,6 @@ const char *clv_pap_wire_kind_name(int kind)
         CLV_PAP_WIRE_KIND_MAP(KIND_NAME)
 #undef KIND_NAME
     };
-    int known = kind >= 1 && (size_t) kind < sizeof names / sizeof *names;
+    bool known = kind >= 1 && (size_t) kind < sizeof names / sizeof *names;
     return known ? names[kind] : "unknown";
 }

@@ -19,6 +19,7 @@
 #ifndef CLV_PAP_WORK_H
 #define CLV_PAP_WORK_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 typedef struct clv_pap_work {
@@ -26,12 +27,12 @@ typedef struct clv_pap_work {
     int64_t from_ns;
     double from; /* work that was done at from_ns */
     double done, total;
-    int32_t has_start; /* from and from_ns are known */
-    int32_t is_reported;
+    bool has_start; /* from and from_ns are known */
+    bool is_reported;
 } clv_pap_work_t;
 
 /* A report before `call`. Whether the time is needed now: then clv_pap_work_arrival follows. */
-int clv_pap_work_report(clv_pap_work_t *work, int64_t call, double done, double total);
+bool clv_pap_work_report(clv_pap_work_t *work, int64_t call, double done, double total);
 
 /* Time from now to the arrival, or -1: there is nothing to tell yet. begun_ns: when the work began,
  * for a first report with work done already; -1: unknown, so that is measured from the report. */

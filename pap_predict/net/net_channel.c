@@ -54,7 +54,7 @@ _Static_assert(sizeof(channel_keys_t) <= CLV_SECRET_BYTES, "a channel's keys are
 
 struct clv_net_channel {
     int fd;
-    int is_client;
+    bool is_client;
     channel_state_t state;
     uint32_t node;
     size_t max_payload;
@@ -119,7 +119,7 @@ static void set_socket_options(int fd)
     }
 }
 
-static clv_net_channel_t *new_channel(int fd, int is_client)
+static clv_net_channel_t *new_channel(int fd, bool is_client)
 {
     clv_net_channel_t *channel = clv_alloc(1, sizeof *channel);
     channel_keys_t *keys = channel == NULL ? NULL : clv_secret_new();
@@ -139,7 +139,7 @@ static clv_net_channel_t *new_channel(int fd, int is_client)
 
 clv_status_t clv_net_channel_accept(int fd, clv_net_channel_t **channel_p)
 {
-    clv_net_channel_t *channel = new_channel(fd, 0);
+    clv_net_channel_t *channel = new_channel(fd, false);
     if (channel == NULL) {
         return CLV_NO_MEMORY;
     }
@@ -157,7 +157,7 @@ clv_status_t clv_net_channel_connect(const clv_net_address_t *address, uint16_t 
     if (fd < 0) {
         return CLV_SYSTEM;
     }
-    clv_net_channel_t *channel = new_channel(fd, 1);
+    clv_net_channel_t *channel = new_channel(fd, true);
     if (channel == NULL) {
         (void) close(fd);
         return CLV_NO_MEMORY;
@@ -195,7 +195,7 @@ int clv_net_channel_fd(const clv_net_channel_t *channel)
     return channel->fd;
 }
 
-int clv_net_channel_is_up(const clv_net_channel_t *channel)
+bool clv_net_channel_is_up(const clv_net_channel_t *channel)
 {
     return channel->state == UP;
 }
@@ -206,7 +206,7 @@ void clv_net_channel_set_patience(clv_net_channel_t *channel, int64_t patience_n
     (void) setsockopt(channel->fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &ms, sizeof ms);
 }
 
-int clv_net_channel_is_unacknowledged(const clv_net_channel_t *channel)
+bool clv_net_channel_is_unacknowledged(const clv_net_channel_t *channel)
 {
     int n_bytes = 0;
     return channel->out.first < channel->out.end ||
@@ -235,7 +235,7 @@ int64_t clv_net_channel_received_bytes(const clv_net_channel_t *channel)
 
 uint32_t clv_net_channel_events(const clv_net_channel_t *channel)
 {
-    const int wants_out = channel->state == CONNECTING || channel->out.first < channel->out.end;
+    const bool wants_out = channel->state == CONNECTING || channel->out.first < channel->out.end;
     return EPOLLIN | (wants_out ? (uint32_t) EPOLLOUT : 0);
 }
 

@@ -25,6 +25,7 @@
 #ifndef CLV_NET_CHANNEL_H
 #define CLV_NET_CHANNEL_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -81,10 +82,10 @@ void clv_net_channel_close(clv_net_channel_t *channel); /* NULL is fine */
  * peer that is merely stopped acknowledges. 30 s without. */
 void clv_net_channel_set_patience(clv_net_channel_t *channel, int64_t patience_ns);
 /* Something that was sent is not acknowledged. */
-int clv_net_channel_is_unacknowledged(const clv_net_channel_t *channel);
+bool clv_net_channel_is_unacknowledged(const clv_net_channel_t *channel);
 
 int clv_net_channel_fd(const clv_net_channel_t *channel);
-int clv_net_channel_is_up(const clv_net_channel_t *channel);
+bool clv_net_channel_is_up(const clv_net_channel_t *channel);
 /* The client's node and group; server: once known. */
 uint32_t clv_net_channel_node(const clv_net_channel_t *channel);
 const unsigned char *clv_net_channel_group_id(const clv_net_channel_t *channel);

@@ -27,7 +27,7 @@ clv_status_t clv_net_address_from_sockaddr(const struct sockaddr *sockaddr,
     } else if (sockaddr->sa_family == AF_INET6) {
         struct sockaddr_in6 in6;
         memcpy(&in6, sockaddr, sizeof in6);
-        const int is_mapped = memcmp(&in6.sin6_addr, mapped, sizeof mapped) == 0;
+        const bool is_mapped = memcmp(&in6.sin6_addr, mapped, sizeof mapped) == 0;
         address.family = is_mapped ? 4 : 6;
         memcpy(address.bytes, in6.sin6_addr.s6_addr + (is_mapped ? 12 : 0), is_mapped ? 4 : 16);
     } else {
@@ -68,17 +68,17 @@ static uint8_t count_ones(const clv_net_address_t *mask)
 }
 
 /* Whether the address lies in the network; with 0 bits, that is any of the same family. */
-static int is_in_network(const clv_net_address_t *network, const clv_net_address_t *address)
+static bool is_in_network(const clv_net_address_t *network, const clv_net_address_t *address)
 {
     const int n_whole = network->prefix_bits / 8, n_rest = network->prefix_bits % 8;
     if (network->family != address->family ||
         memcmp(network->bytes, address->bytes, (size_t) n_whole) != 0) {
-        return 0;
+        return false;
     }
     return n_rest == 0 || (network->bytes[n_whole] ^ address->bytes[n_whole]) >> (8 - n_rest) == 0;
 }
 
-static int same_network(const clv_net_address_t *own, const clv_net_address_t *peer)
+static bool same_network(const clv_net_address_t *own, const clv_net_address_t *peer)
 {
     return own->prefix_bits > 0 && is_in_network(own, peer);
 }
@@ -94,53 +94,53 @@ int clv_net_interface_score(const clv_net_address_t *own, int32_t n_own,
     return score;
 }
 
-int clv_net_interface_is_own(const clv_net_address_t *own, int32_t n_own,
-                             const clv_net_address_t *address)
+bool clv_net_interface_is_own(const clv_net_address_t *own, int32_t n_own,
+                              const clv_net_address_t *address)
 {
     for (int32_t i = 0; i < n_own; i++) {
         if (own[i].family == address->family &&
             memcmp(own[i].bytes, address->bytes, (size_t) address_bytes(address)) == 0) {
-            return 1;
+            return true;
         }
     }
-    return 0;
+    return false;
 }
 
-static int is_link_local(const clv_net_address_t *address)
+static bool is_link_local(const clv_net_address_t *address)
 {
     return address->family == 6 && address->bytes[0] == 0xfe && (address->bytes[1] & 0xc0) == 0x80;
 }
 
 /* The address of one interface; 0 if the channel cannot use it. */
-static int take_address(const struct ifaddrs *one, clv_net_address_t *address)
+static bool take_address(const struct ifaddrs *one, clv_net_address_t *address)
 {
     clv_net_address_t mask;
     if (one->ifa_addr == NULL || !(one->ifa_flags & IFF_UP) ||
         clv_net_address_from_sockaddr(one->ifa_addr, address) != CLV_OK || is_link_local(address)) {
-        return 0;
+        return false;
     }
     if (one->ifa_netmask != NULL &&
         clv_net_address_from_sockaddr(one->ifa_netmask, &mask) == CLV_OK) {
         address->prefix_bits = count_ones(&mask);
     }
-    return 1;
+    return true;
 }
 
 /* "address" or "address/bits" as a network; 0 if it is neither. */
-static int read_network(const char *text, clv_net_address_t *network)
+static bool read_network(const char *text, clv_net_address_t *network)
 {
     char address[64];
     const size_t length = strcspn(text, "/");
     char *end = NULL;
     if (length >= sizeof address) {
-        return 0;
+        return false;
     }
     memcpy(address, text, length);
     address[length] = '\0';
     *network = (clv_net_address_t){.family = strchr(address, ':') ? 6 : 4};
-    const int is_4 = network->family == 4;
+    const bool is_4 = network->family == 4;
     if (inet_pton(is_4 ? AF_INET : AF_INET6, address, network->bytes) != 1) {
-        return 0;
+        return false;
     }
     network->prefix_bits = is_4 ? 32 : 128;
     if (text[length] == '/') {
@@ -148,23 +148,23 @@ static int read_network(const char *text, clv_net_address_t *network)
         const unsigned long bits = strtoul(bits_text, &end, 10);
         if (bits_text[0] < '0' || bits_text[0] > '9' || *end != '\0' ||
             bits > network->prefix_bits) {
-            return 0;
+            return false;
         }
         network->prefix_bits = (uint8_t) bits;
     }
-    return 1;
+    return true;
 }
 
 /* What the user named, in both possible meanings; name is NULL if the user named nothing. */
 typedef struct wanted {
     const char *name;
-    int is_network;
-    int is_loopback; /* without a name: the loopbacks, or all others */
+    bool is_network;
+    bool is_loopback; /* without a name: the loopbacks, or all others */
     clv_net_address_t network;
 } wanted_t;
 
-static int is_wanted(const wanted_t *wanted, const struct ifaddrs *one,
-                     const clv_net_address_t *address)
+static bool is_wanted(const wanted_t *wanted, const struct ifaddrs *one,
+                      const clv_net_address_t *address)
 {
     if (wanted->name == NULL) {
         return ((one->ifa_flags & IFF_LOOPBACK) != 0) == wanted->is_loopback;
@@ -251,7 +251,7 @@ clv_status_t clv_net_interface_list(const char *name, clv_net_address_t **addres
     wanted.is_network = name && read_network(name, &wanted.network);
     int32_t n_addresses = collect(all, &wanted, NULL);
     if (n_addresses == 0 && !name) {
-        wanted.is_loopback = 1;
+        wanted.is_loopback = true;
         n_addresses = collect(all, &wanted, NULL);
     }
     clv_status_t status = CLV_UNSUPPORTED;

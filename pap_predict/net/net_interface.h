@@ -13,6 +13,7 @@
 #ifndef CLV_NET_INTERFACE_H
 #define CLV_NET_INTERFACE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/socket.h>
 
@@ -39,8 +40,8 @@ int clv_net_interface_score(const clv_net_address_t *own, int32_t n_own,
                             const clv_net_address_t *peer);
 
 /* Non-zero if address is one of own: a connection to it would stay on this host. */
-int clv_net_interface_is_own(const clv_net_address_t *own, int32_t n_own,
-                             const clv_net_address_t *address);
+bool clv_net_interface_is_own(const clv_net_address_t *own, int32_t n_own,
+                              const clv_net_address_t *address);
 
 /* To and from the form the kernel wants; IPv4 mapped into IPv6 counts as IPv4. */
 socklen_t clv_net_address_to_sockaddr(const clv_net_address_t *address, uint16_t port,

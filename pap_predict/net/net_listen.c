@@ -159,7 +159,7 @@ void clv_net_conn_drain(clv_net_conn_t *conn)
 {
     if (clv_net_channel_is_up(conn->channel) &&
         clv_net_channel_io(conn->channel, &conn_ops, conn) != CLV_OK) {
-        conn->is_broken = 1;
+        conn->is_broken = true;
     }
 }
 
@@ -195,7 +195,7 @@ static int pending_place(clv_net_server_t *server, int64_t now_ns)
 }
 
 /* Refuses connections that came in over an interface we do not use. */
-static int came_to_our_address(const clv_net_server_t *server, int fd)
+static bool came_to_our_address(const clv_net_server_t *server, int fd)
 {
     struct sockaddr_storage local;
     socklen_t local_bytes = sizeof local;
@@ -218,7 +218,7 @@ static void let_in(clv_net_server_t *server, int fd, int place, int64_t now_ns)
 
 /* ---- the listener ------------------------------------------------------------------------- */
 
-static int may_accept(clv_net_server_t *server, int64_t now_ns)
+static bool may_accept(clv_net_server_t *server, int64_t now_ns)
 {
     server->accept_tokens_ns += now_ns - server->accept_filled_ns;
     server->accept_filled_ns = now_ns;
@@ -270,7 +270,7 @@ static int listening_socket(int family, uint16_t port, int is_in_range)
 static int open_listener(const clv_net_server_t *server)
 {
     static const int families[] = {AF_INET6, AF_INET};
-    const int is_in_range = server->port_min > 0;
+    const bool is_in_range = server->port_min > 0;
     const int32_t n_ports = is_in_range ? server->port_range : 1;
     for (int f = 0; f < 2; f++) {
         for (int32_t port = server->port_min;

@@ -14,6 +14,7 @@
 #ifndef CLV_NET_LISTEN_H
 #define CLV_NET_LISTEN_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "pap_predict/net/net_channel.h"
@@ -32,7 +33,7 @@ typedef struct clv_net_conn {
     int32_t place;                      /* the owner's number for it */
     int64_t deadline_ns;                /* of the handshake */
     void *owner;                        /* NULL: pending */
-    int is_broken;                      /* a send failed; the owner drops it */
+    bool is_broken;                     /* a send failed; the owner drops it */
     int64_t sent_bytes, received_bytes; /* counted so far */
 } clv_net_conn_t;
 

@@ -141,7 +141,7 @@ void clv_net_hmac(const unsigned char *key, size_t key_bytes, const void *first,
     explicit_bzero(block, sizeof block);
 }
 
-int clv_net_mac_equal(const unsigned char *a, const unsigned char *b, size_t n_bytes)
+bool clv_net_mac_equal(const unsigned char *a, const unsigned char *b, size_t n_bytes)
 {
     unsigned difference = 0;
     for (size_t i = 0; i < n_bytes; i++) {

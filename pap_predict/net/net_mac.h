@@ -11,6 +11,7 @@
 #ifndef CLV_NET_MAC_H
 #define CLV_NET_MAC_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -22,7 +23,7 @@ void clv_net_hmac(const unsigned char *key, size_t key_bytes, const void *first,
                   const void *second, size_t second_bytes, unsigned char mac[CLV_NET_MAC_BYTES]);
 
 /* Constant-time comparison. Non-zero: equal. */
-int clv_net_mac_equal(const unsigned char *a, const unsigned char *b, size_t n_bytes);
+bool clv_net_mac_equal(const unsigned char *a, const unsigned char *b, size_t n_bytes);
 
 /* SipHash-2-4 of header then payload as one message. */
 uint64_t clv_net_siphash(const unsigned char key[CLV_NET_SIPHASH_BYTES], const void *header,

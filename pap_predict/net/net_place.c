@@ -49,34 +49,34 @@ static int place_by_masks(const pid_t *pids, int32_t n_pids)
 #if defined(CLV_HAVE_HWLOC)
 
 /* A topology from a file or a string (HWLOC_SYNTHETIC) does not describe this machine. */
-static int load(hwloc_topology_t *topology_p)
+static bool load(hwloc_topology_t *topology_p)
 {
     if (!clv_topology_load(topology_p)) {
-        return 0;
+        return false;
     }
     if (hwloc_topology_is_thissystem(*topology_p)) {
-        return 1;
+        return true;
     }
     hwloc_topology_destroy(*topology_p);
-    return 0;
+    return false;
 }
 
 /* The processors of all threads of all ranks, the program's own threads included. */
-static int ask_ranks(hwloc_topology_t topology, const pid_t *pids, int32_t n_pids,
-                     hwloc_cpuset_t one, hwloc_cpuset_t taken)
+static bool ask_ranks(hwloc_topology_t topology, const pid_t *pids, int32_t n_pids,
+                      hwloc_cpuset_t one, hwloc_cpuset_t taken)
 {
     for (int32_t i = 0; i < n_pids; i++) {
         if (hwloc_get_proc_cpubind(topology, pids[i], one, HWLOC_CPUBIND_PROCESS) != 0) {
-            return 0;
+            return false;
         }
         hwloc_bitmap_or(taken, taken, one);
     }
-    return 1;
+    return true;
 }
 
 /* Binds the thread to its rank's processors again: a place found earlier must not count as
  * taken. */
-static int go_home(hwloc_topology_t topology, pid_t own, hwloc_cpuset_t home)
+static bool go_home(hwloc_topology_t topology, pid_t own, hwloc_cpuset_t home)
 {
     return hwloc_get_proc_cpubind(topology, own, home, HWLOC_CPUBIND_THREAD) == 0 &&
            hwloc_set_cpubind(topology, home, HWLOC_CPUBIND_THREAD) == 0;

@@ -49,7 +49,7 @@ struct clv_net_thread {
     int32_t n_watches;
     void (*deferred)(void *context); /* NULL: no deferred work */
     void *deferred_context;
-    int is_deferring; /* the thread runs it now, without the lock */
+    bool is_deferring; /* the thread runs it now, without the lock */
     pthread_cond_t has_deferred;
 };
 
@@ -149,7 +149,7 @@ static void delist(clv_net_thread_t *thread)
 
 /* ---- life --------------------------------------------------------------------------------- */
 
-static int listen_to(const clv_net_thread_t *thread, int fd, uint64_t which)
+static bool listen_to(const clv_net_thread_t *thread, int fd, uint64_t which)
 {
     struct epoll_event event = {.events = EPOLLIN, .data.u64 = which};
     return epoll_ctl(thread->epoll_fd, EPOLL_CTL_ADD, fd, &event) == 0;
@@ -235,7 +235,7 @@ void clv_net_thread_unlock(clv_net_thread_t *thread)
     (void) pthread_mutex_unlock(&thread->mutex);
 }
 
-int clv_net_thread_is_ours(const clv_net_thread_t *thread)
+bool clv_net_thread_is_ours(const clv_net_thread_t *thread)
 {
     return !thread->forked;
 }
@@ -383,15 +383,15 @@ static void set_timer(clv_net_thread_t *thread, int64_t deadline_ns)
 
 /* With lends, waits for the lock for up to LEND_NS: its holder may have lost its processor to the
  * caller, or to a thread that only the caller can displace. */
-static int lock_for_turn(clv_net_thread_t *thread, int lends)
+static bool lock_for_turn(clv_net_thread_t *thread, bool lends)
 {
     struct timespec until;
 
     if (pthread_mutex_trylock(&thread->mutex) == 0) {
-        return 1;
+        return true;
     }
     if (!lends || clock_gettime(CLOCK_REALTIME, &until) != 0) {
-        return 0;
+        return false;
     }
     until.tv_nsec += LEND_NS;
     if (until.tv_nsec >= CLV_NS_PER_S) {
@@ -401,7 +401,7 @@ static int lock_for_turn(clv_net_thread_t *thread, int lends)
     return pthread_mutex_timedlock(&thread->mutex, &until) == 0;
 }
 
-void clv_net_thread_turn(clv_net_thread_t *thread, int lends)
+void clv_net_thread_turn(clv_net_thread_t *thread, bool lends)
 {
     struct epoll_event events[MAX_EVENTS];
     if (thread->forked || !lock_for_turn(thread, lends)) {
@@ -415,14 +415,14 @@ void clv_net_thread_turn(clv_net_thread_t *thread, int lends)
     clv_net_thread_unlock(thread);
 }
 
-int clv_net_thread_defer(clv_net_thread_t *thread, void (*what)(void *context), void *context)
+bool clv_net_thread_defer(clv_net_thread_t *thread, void (*what)(void *context), void *context)
 {
     if (thread->deferred != NULL && thread->deferred_context != context) {
-        return 0;
+        return false;
     }
     thread->deferred = what;
     thread->deferred_context = context;
-    return 1;
+    return true;
 }
 
 void clv_net_thread_settle(clv_net_thread_t *thread)
@@ -442,11 +442,11 @@ static void do_deferred(clv_net_thread_t *thread)
         return;
     }
     thread->deferred = NULL;
-    thread->is_deferring = 1;
+    thread->is_deferring = true;
     clv_net_thread_unlock(thread);
     what(context);
     clv_net_thread_lock(thread);
-    thread->is_deferring = 0;
+    thread->is_deferring = false;
     (void) pthread_cond_broadcast(&thread->has_deferred);
 }
 

@@ -21,6 +21,7 @@
 #ifndef CLV_NET_THREAD_H
 #define CLV_NET_THREAD_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "util/util_status.h"
@@ -44,7 +45,7 @@ void clv_net_thread_free(clv_net_thread_t *thread);
 
 void clv_net_thread_lock(clv_net_thread_t *thread);
 void clv_net_thread_unlock(clv_net_thread_t *thread);
-int clv_net_thread_is_ours(const clv_net_thread_t *thread); /* zero in a forked child */
+bool clv_net_thread_is_ours(const clv_net_thread_t *thread); /* zero in a forked child */
 
 /* Wakes it; from any thread, also through the descriptor from another process. */
 void clv_net_thread_ring(const clv_net_thread_t *thread);
@@ -54,12 +55,12 @@ int clv_net_thread_bell_fd(const clv_net_thread_t *thread);
  * ms for that thread, which has the caller's priority meanwhile (real-time, under Linux). The
  * thread looks at events again that it has seen before: a callback may find that there is
  * nothing to do. */
-void clv_net_thread_turn(clv_net_thread_t *thread, int lends);
+void clv_net_thread_turn(clv_net_thread_t *thread, bool lends);
 int64_t clv_net_thread_cpu_ns(clv_net_thread_t *thread);
 
 /* Under the lock: the thread calls what(context), without it, before it sleeps next. One at a time:
  * 0, and nothing happens, while one with another context waits. */
-int clv_net_thread_defer(clv_net_thread_t *thread, void (*what)(void *context), void *context);
+bool clv_net_thread_defer(clv_net_thread_t *thread, void (*what)(void *context), void *context);
 /* Under the lock, which it may give away meanwhile: nothing that was deferred is at work or waits
  * after it. */
 void clv_net_thread_settle(clv_net_thread_t *thread);

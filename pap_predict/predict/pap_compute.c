@@ -15,7 +15,7 @@ typedef struct stat {
     int64_t deviation; /* mean absolute */
 } stat_t;
 
-static int is_known(const clv_pap_history_t *history, int32_t age)
+static bool is_known(const clv_pap_history_t *history, int32_t age)
 {
     return clv_pap_history_row(history, CLV_PAP_COMPUTE, age)[0] != INT64_MIN;
 }

@@ -21,7 +21,7 @@ static clv_pap_predictor_t predictor_in_use(const clv_pap_history_t *history)
 }
 
 /* Whether two ranks report different runs of the call before; "no such call" is also a report. */
-static int differ(const clv_pap_record_t *a, const clv_pap_record_t *b)
+static bool differ(const clv_pap_record_t *a, const clv_pap_record_t *b)
 {
     return ((a->flags ^ b->flags) & CLV_PAP_RECORD_PREVIOUS) != 0 ||
            a->previous_choice != b->previous_choice || a->previous_hash != b->previous_hash;
@@ -30,12 +30,12 @@ static int differ(const clv_pap_record_t *a, const clv_pap_record_t *b)
 /* In the call before, all ranks must have run the same algorithm from the same forecast. A rank on
  * which that call had not ended reports nothing; its next record without open calls has the hash of
  * all. */
-static int ranks_disagree(const clv_pap_record_set_t *set)
+static bool ranks_disagree(const clv_pap_record_set_t *set)
 {
     const clv_pap_record_t *first = NULL;
     if ((clv_pap_record_set_any_flags(set) & CLV_PAP_RECORD_INVALID) != 0 &&
         (clv_pap_record_set_any_flags(set) & CLV_PAP_RECORD_ANNOUNCED) != 0) {
-        return 0; /* may hold the previous stream's records; see clv_pap_agree_make_stale */
+        return false; /* may hold the previous stream's records; see clv_pap_agree_make_stale */
     }
     for (int32_t rank = 0; rank < set->n_ranks; rank++) {
         const clv_pap_record_t *one = &set->records[rank];
@@ -43,11 +43,11 @@ static int ranks_disagree(const clv_pap_record_set_t *set)
             continue;
         }
         if (first != NULL && differ(first, one)) {
-            return 1;
+            return true;
         }
         first = one;
     }
-    return 0;
+    return false;
 }
 
 static uint32_t largest_clock_error(const clv_pap_record_set_t *set)
@@ -104,7 +104,7 @@ static int32_t last_rank_of(const clv_pap_record_set_t *set, int64_t clock_error
 static void measure_progress(clv_pap_history_t *history, const clv_pap_record_set_t *set,
                              int64_t clock_error_ns)
 {
-    const int known = (clv_pap_record_set_common_flags(set) & CLV_PAP_RECORD_PREVIOUS) != 0;
+    const bool known = (clv_pap_record_set_common_flags(set) & CLV_PAP_RECORD_PREVIOUS) != 0;
     int64_t first_arrival_ns = INT64_MAX;
     int64_t last_arrival_ns = INT64_MIN;
     int64_t last_exit_ns = INT64_MIN;
@@ -179,11 +179,11 @@ static void predict_announced(clv_pap_history_t *history, const clv_pap_record_s
         history->prediction_ns[rank] = set->records[rank].arrival_ns;
     }
     clv_pap_zero_smallest(history->prediction_ns, history->n_ranks);
-    history->has_prediction = 1;
+    history->has_prediction = true;
 }
 
 /* Errors of hints say nothing about errors of the predictor, nor the reverse. */
-static void set_announced(clv_pap_history_t *history, int announced)
+static void set_announced(clv_pap_history_t *history, bool announced)
 {
     if (history->announced != announced) {
         history->announced = announced;
@@ -193,12 +193,12 @@ static void set_announced(clv_pap_history_t *history, int announced)
 }
 
 /* Returns whether the next call uses announced arrivals. */
-static int take_valid(clv_pap_history_t *history, const clv_pap_record_set_t *set)
+static bool take_valid(clv_pap_history_t *history, const clv_pap_record_set_t *set)
 {
     uint32_t common = clv_pap_record_set_common_flags(set);
-    int has_previous = (common & CLV_PAP_RECORD_PREVIOUS) != 0;
-    int all_announced = (common & CLV_PAP_RECORD_ANNOUNCED) != 0;
-    int any_announced = (clv_pap_record_set_any_flags(set) & CLV_PAP_RECORD_ANNOUNCED) != 0;
+    bool has_previous = (common & CLV_PAP_RECORD_PREVIOUS) != 0;
+    bool all_announced = (common & CLV_PAP_RECORD_ANNOUNCED) != 0;
+    bool any_announced = (clv_pap_record_set_any_flags(set) & CLV_PAP_RECORD_ANNOUNCED) != 0;
     if (history->deferred && has_previous) {
         clv_pap_history_take_deferred(history, set);
     }
@@ -250,10 +250,10 @@ static void start_forecast(const clv_pap_history_t *history, const clv_pap_recor
                                      .previous_in_mpi_ns = -1,
                                      .predicted_ns = predicted_ns};
     /* The call before used the forecast two sets back or, if that one was announced, the next. */
-    const int had_forecast = (history->was_void & (1u << 1 | 1u << 2)) == 0;
-    int known = had_forecast &&
-                (clv_pap_record_set_common_flags(set) & CLV_PAP_RECORD_PREVIOUS) != 0 &&
-                (clv_pap_record_set_any_flags(set) & CLV_PAP_RECORD_INVALID) == 0;
+    const bool had_forecast = (history->was_void & (1u << 1 | 1u << 2)) == 0;
+    bool known = had_forecast &&
+                 (clv_pap_record_set_common_flags(set) & CLV_PAP_RECORD_PREVIOUS) != 0 &&
+                 (clv_pap_record_set_any_flags(set) & CLV_PAP_RECORD_INVALID) == 0;
     if (known && !forecast->disagree) {
         describe_previous(set, forecast);
     }
@@ -281,8 +281,8 @@ static int32_t digest(clv_pap_history_t *history, const clv_pap_record_set_t *se
     int32_t now_every = history->sample_every;
     history->mean_error_ns = -1;
     if ((clv_pap_record_set_any_flags(set) & CLV_PAP_RECORD_INVALID) != 0) {
-        history->deferred = 0;
-        set_announced(history, 0);
+        history->deferred = false;
+        set_announced(history, false);
         predict(history);
         return clv_pap_sample_every_invalid(now_every);
     }
@@ -317,6 +317,6 @@ void clv_pap_history_feed_void(clv_pap_history_t *history, int64_t n)
     for (int64_t i = 0; i < n; i++) {
         clv_pap_history_advance_void(history);
     }
-    set_announced(history, 0);
+    set_announced(history, false);
     predict(history);
 }

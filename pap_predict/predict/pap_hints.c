@@ -11,14 +11,14 @@
 #define AFTER_WEIGHT  8 /* all ranks wait for the last one; the chooser uses the same weight */
 #define SLOW_EXCHANGE 4 /* a wait for hints counts as at most this many predictor errors */
 
-int clv_pap_record_set_is_reported(const clv_pap_record_set_t *set)
+bool clv_pap_record_set_is_reported(const clv_pap_record_set_t *set)
 {
     for (int32_t rank = 0; rank < set->n_ranks; rank++) {
         if (set->records[rank].lead_ns == 0) {
-            return 0;
+            return false;
         }
     }
-    return 1;
+    return true;
 }
 
 static int64_t hint_wait(const clv_pap_record_set_t *set)

@@ -167,7 +167,7 @@ void clv_pap_history_take_deferred(clv_pap_history_t *history, const clv_pap_rec
 }
 
 void clv_pap_history_take_row(clv_pap_history_t *history, const clv_pap_record_set_t *set,
-                              int has_previous)
+                              bool has_previous)
 {
     start_row(history, history->call, 0);
     int64_t *row = cell_row(history, CLV_PAP_ARRIVAL, history->newest);
@@ -189,19 +189,19 @@ static void begin_generation(clv_pap_history_t *history, uint32_t generation)
     history->call = generation == 0 ? 0 : 1;
     history->sample_every = 1;
     history->next_every = 1;
-    history->announced = 0;
+    history->announced = false;
     history->n_rows = 0;
     history->before_call = -1;
     history->n_early = 0;
     history->n_errors = 0;
     history->next_error = 0;
-    history->has_prediction = 0;
-    history->has_own = 0;
-    history->hints_ignored = 0;
+    history->has_prediction = false;
+    history->has_own = false;
+    history->hints_ignored = false;
     history->hint_wait_ns = -1;
     history->blind_error_ns = -1;
     clv_pap_follow_begin(&history->best);
-    history->deferred = 0;
+    history->deferred = false;
     history->worst_error_ns = 0;
     history->newest_error_ns = 0;
 }
@@ -232,5 +232,5 @@ void clv_pap_history_advance_void(clv_pap_history_t *history)
         next_sample(history);
     }
     history->next_every = clv_pap_sample_every_void(history->next_every);
-    history->deferred = 0;
+    history->deferred = false;
 }

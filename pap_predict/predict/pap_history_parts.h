@@ -7,6 +7,8 @@
 #ifndef CLV_PAP_HISTORY_PARTS_H
 #define CLV_PAP_HISTORY_PARTS_H
 
+#include <stdbool.h>
+
 #include "pap_predict/predict/pap_follow.h"
 #include "pap_predict/predict/pap_history.h"
 #include "pap_predict/predict/pap_numbers.h"
@@ -33,12 +35,12 @@ struct clv_pap_history {
     int64_t n_early;  /* samples in a row at which the first rank came before the last forecast */
     int32_t n_errors; /* in error_ns, at most window */
     int32_t next_error;
-    int32_t has_prediction;
-    int32_t announced;      /* ... and it comes from hints */
-    int32_t hints_ignored;  /* hints are not waited for */
+    bool has_prediction;
+    bool announced;         /* ... and it comes from hints */
+    bool hints_ignored;     /* hints are not waited for */
     int64_t hint_wait_ns;   /* cost of waiting for hints, moving average; -1: none came yet */
     int64_t blind_error_ns; /* the predictor's own error, moving average; -1: never judged */
-    int32_t deferred;       /* the newest set was announced: its arrivals come with the next one */
+    bool deferred;          /* the newest set was announced: its arrivals come with the next one */
     int64_t worst_error_ns; /* of the newest error */
     int64_t mean_error_ns;  /* over the ranks; -1: the newest set judged nothing */
     int64_t newest_error_ns;
@@ -51,7 +53,7 @@ struct clv_pap_history {
     int64_t *prediction_ns;  /* the outstanding one: own_ns, or announced arrivals */
     int64_t *scratch_ns;
     clv_pap_progress_t progress; /* by the newest record set */
-    int32_t has_own;             /* predictions_ns is for the next row */
+    bool has_own;                /* predictions_ns is for the next row */
     clv_pap_follow_t best;
 };
 
@@ -64,7 +66,7 @@ int32_t clv_pap_history_row_index(const clv_pap_history_t *history, int32_t age)
  * call. */
 void clv_pap_history_take_deferred(clv_pap_history_t *history, const clv_pap_record_set_t *set);
 void clv_pap_history_take_row(clv_pap_history_t *history, const clv_pap_record_set_t *set,
-                              int has_previous);
+                              bool has_previous);
 /* The next record set: of another generation, or one sample later. */
 void clv_pap_history_advance(clv_pap_history_t *history, const clv_pap_record_set_t *set);
 
@@ -82,7 +84,7 @@ int32_t clv_pap_history_sample_every(clv_pap_history_t *history, uint32_t latenc
 int32_t clv_pap_sample_every_invalid(int32_t now_every);
 
 /* ---- pap_hints.c ---- */
-int clv_pap_record_set_is_reported(const clv_pap_record_set_t *set); /* all its records are */
+bool clv_pap_record_set_is_reported(const clv_pap_record_set_t *set); /* all its records are */
 void clv_pap_history_weigh_hints(clv_pap_history_t *history, const clv_pap_record_set_t *set);
 
 #endif

@@ -36,7 +36,7 @@ static int64_t sampling_distance(uint32_t latency_ns)
 
 /* Whether the first rank arrived at the newest sampled call before the last one had arrived at the
  * sampled call before. Then it had to wait for the forecast. */
-static int came_too_early(const clv_pap_history_t *history)
+static bool came_too_early(const clv_pap_history_t *history)
 {
     return history->row_start_ns[history->newest] < history->before_last_ns;
 }

@@ -31,13 +31,13 @@ static int64_t n_versions(void *context, int32_t slot)
     return ((store_t *) context)->end;
 }
 
-static int is_void(void *context, int32_t slot, int64_t version)
+static bool is_void(void *context, int32_t slot, int64_t version)
 {
     (void) slot;
     return ((store_t *) context)->void_version == version;
 }
 
-static int is_unsure(void *context)
+static bool is_unsure(void *context)
 {
     return ((store_t *) context)->unsure;
 }

@@ -821,7 +821,7 @@ static const clv_pap_forecast_t *find_forecast(void *context, int32_t slot, int6
     return store->version[place] == version ? &store->forecast[place] : NULL;
 }
 
-static int is_void(void *context, int32_t slot, int64_t version)
+static bool is_void(void *context, int32_t slot, int64_t version)
 {
     sender_t *at = context;
     const store_t *store = &at->world->node[at->node].store[slot];
