@@ -4,6 +4,7 @@
  */
 #include "record/record_clva.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -18,9 +19,9 @@ typedef struct cursor {
     const char *at, *end;
 } cursor_t;
 
-static int take(cursor_t *cursor, char one)
+static bool take(cursor_t *cursor, char one)
 {
-    const int is_there = cursor->at < cursor->end && *cursor->at == one;
+    const bool is_there = cursor->at < cursor->end && *cursor->at == one;
 
     cursor->at += is_there;
     return is_there;
@@ -28,17 +29,17 @@ static int take(cursor_t *cursor, char one)
 
 /* Reads a string into text, cut to size; size 0 only skips it. Of an escape the backslash is
  * dropped and the next character taken as it is. */
-static int take_string(cursor_t *cursor, char *text, size_t size)
+static bool take_string(cursor_t *cursor, char *text, size_t size)
 {
     size_t used = 0;
 
     if (!take(cursor, '"')) {
-        return 0;
+        return false;
     }
     while (cursor->at < cursor->end && *cursor->at != '"') {
         cursor->at += *cursor->at == '\\';
         if (cursor->at == cursor->end || (unsigned char) *cursor->at < ' ') {
-            return 0;
+            return false;
         }
         if (used + 1 < size) {
             text[used++] = *cursor->at;
@@ -51,15 +52,15 @@ static int take_string(cursor_t *cursor, char *text, size_t size)
     return take(cursor, '"');
 }
 
-static int take_number(cursor_t *cursor, int64_t *number_p)
+static bool take_number(cursor_t *cursor, int64_t *number_p)
 {
-    const int is_negative = take(cursor, '-');
+    const bool is_negative = take(cursor, '-');
     const char *first = cursor->at;
     int64_t number = 0;
 
     while (cursor->at < cursor->end && *cursor->at >= '0' && *cursor->at <= '9') {
         if (number > CLV_CLVA_MAX_NS / 10) {
-            return 0;
+            return false;
         }
         number = 10 * number + (*cursor->at++ - '0');
     }
@@ -68,7 +69,7 @@ static int take_number(cursor_t *cursor, int64_t *number_p)
 }
 
 /* Reads the value of a known key into its field; skips the value of any other key. */
-static int take_value(cursor_t *cursor, const char *key, clv_clva_head_t *head)
+static bool take_value(cursor_t *cursor, const char *key, clv_clva_head_t *head)
 {
     int64_t ignored = 0;
 
@@ -87,23 +88,23 @@ static int take_value(cursor_t *cursor, const char *key, clv_clva_head_t *head)
                                                           : take_number(cursor, &ignored);
 }
 
-static int take_object(cursor_t *cursor, clv_clva_head_t *head)
+static bool take_object(cursor_t *cursor, clv_clva_head_t *head)
 {
     char key[32];
 
     if (!take(cursor, '{')) {
-        return 0;
+        return false;
     }
     do {
         if (!take_string(cursor, key, sizeof key) || !take(cursor, ':') ||
             !take_value(cursor, key, head)) {
-            return 0;
+            return false;
         }
     } while (take(cursor, ','));
     return take(cursor, '}') && cursor->at == cursor->end;
 }
 
-static int is_head_sound(const clv_clva_head_t *head)
+static bool is_head_sound(const clv_clva_head_t *head)
 {
     return head->n_ranks >= 1 && head->n_ranks <= CLV_CLVA_MAX_RANKS && head->n_local >= 1 &&
            head->n_local <= head->n_ranks && head->n_nodes >= 1 && head->n_nodes <= head->n_ranks &&
@@ -146,7 +147,7 @@ typedef struct payload {
     int64_t n_ranks;
 } payload_t;
 
-static int is_time(int64_t ns)
+static bool is_time(int64_t ns)
 {
     return ns >= -CLV_CLVA_MAX_NS && ns <= CLV_CLVA_MAX_NS;
 }
@@ -156,7 +157,7 @@ static int64_t get_i64(const unsigned char *bytes)
     return (int64_t) clv_get_u64(bytes);
 }
 
-static int get_rank(const payload_t *payload, clv_clva_record_t *record)
+static bool get_rank(const payload_t *payload, clv_clva_record_t *record)
 {
     const uint32_t rank = clv_get_u32(payload->bytes);
 
@@ -164,27 +165,27 @@ static int get_rank(const payload_t *payload, clv_clva_record_t *record)
     return (int64_t) rank < payload->n_ranks;
 }
 
-static int get_CALLS(const payload_t *payload, clv_clva_record_t *record)
+static bool get_CALLS(const payload_t *payload, clv_clva_record_t *record)
 {
     if (payload->n_bytes < 8 || !get_rank(payload, record)) {
-        return 0;
+        return false;
     }
     const uint32_t n = clv_get_u32(payload->bytes + 4);
     if (payload->n_bytes - 8 != (uint64_t) n * CLV_CLVA_SLOT_BYTES) {
-        return 0;
+        return false;
     }
     record->n = (int32_t) n;
     record->bytes = payload->bytes + 8;
-    return 1;
+    return true;
 }
 
-static int get_STREAM(const payload_t *payload, clv_clva_record_t *record)
+static bool get_STREAM(const payload_t *payload, clv_clva_record_t *record)
 {
     const unsigned char *at = payload->bytes + 8;
     clv_clva_stream_t *stream = &record->stream;
 
     if (payload->n_bytes != 8 + CLV_CLVA_SLOT_BYTES || !get_rank(payload, record)) {
-        return 0;
+        return false;
     }
     *stream =
         (clv_clva_stream_t){.kind = CLV_CLVA_STREAM, .op = at[1], .type = at[2], .how = at[3]};
@@ -201,29 +202,29 @@ static int get_STREAM(const payload_t *payload, clv_clva_record_t *record)
 }
 
 /* Every member is a rank of the job. */
-static int are_members(const clv_clva_comm_t *comm, int64_t n_ranks)
+static bool are_members(const clv_clva_comm_t *comm, int64_t n_ranks)
 {
     for (int32_t i = 0; i < comm->n_listed; i++) {
         if (clv_get_u32(comm->members + 4 * (size_t) i) >= (uint64_t) n_ranks) {
-            return 0;
+            return false;
         }
     }
-    return 1;
+    return true;
 }
 
-static int get_COMM(const payload_t *payload, clv_clva_record_t *record)
+static bool get_COMM(const payload_t *payload, clv_clva_record_t *record)
 {
     const size_t fixed = 16 + CLV_CLVA_NAME_BYTES;
     clv_clva_comm_t *comm = &record->comm;
 
     if (payload->n_bytes < fixed) {
-        return 0;
+        return false;
     }
     const uint32_t n_ranks = clv_get_u32(payload->bytes + 8);
     const uint32_t n_listed = clv_get_u32(payload->bytes + 12);
     if (n_ranks < 1 || n_ranks > payload->n_ranks || (n_listed != 0 && n_listed != n_ranks) ||
         payload->n_bytes - fixed != (4 * (size_t) n_listed + 7) / 8 * 8) {
-        return 0;
+        return false;
     }
     *comm = (clv_clva_comm_t){.id = clv_get_u64(payload->bytes),
                               .n_ranks = (int32_t) n_ranks,
@@ -233,32 +234,32 @@ static int get_COMM(const payload_t *payload, clv_clva_record_t *record)
     return comm->name[CLV_CLVA_NAME_BYTES - 1] == '\0' && are_members(comm, payload->n_ranks);
 }
 
-static int get_LOCAL(const payload_t *payload, clv_clva_record_t *record)
+static bool get_LOCAL(const payload_t *payload, clv_clva_record_t *record)
 {
     if (payload->n_bytes < 8) {
-        return 0;
+        return false;
     }
     const uint32_t n = clv_get_u32(payload->bytes);
     if (n < 1 || n > payload->n_ranks || payload->n_bytes != (4 + 4 * (size_t) n + 7) / 8 * 8) {
-        return 0;
+        return false;
     }
     record->n = (int32_t) n;
     record->bytes = payload->bytes + 4;
     for (int32_t i = 0; i < record->n; i++) {
         if (clv_clva_get_local(record, i) < 0 ||
             clv_clva_get_local(record, i) >= payload->n_ranks) {
-            return 0;
+            return false;
         }
     }
-    return 1;
+    return true;
 }
 
-static int get_CLOCK(const payload_t *payload, clv_clva_record_t *record)
+static bool get_CLOCK(const payload_t *payload, clv_clva_record_t *record)
 {
     clv_clva_clock_t *clock = &record->clock;
 
     if (payload->n_bytes != 48) {
-        return 0;
+        return false;
     }
     clock->from_ns = get_i64(payload->bytes);
     clock->origin_ns = get_i64(payload->bytes + 8);
@@ -272,35 +273,35 @@ static int get_CLOCK(const payload_t *payload, clv_clva_record_t *record)
            clock->error_ppb <= MAX_PPB;
 }
 
-static int get_DROPPED(const payload_t *payload, clv_clva_record_t *record)
+static bool get_DROPPED(const payload_t *payload, clv_clva_record_t *record)
 {
     if (payload->n_bytes != 16 || !get_rank(payload, record)) {
-        return 0;
+        return false;
     }
     record->number = get_i64(payload->bytes + 8);
     return record->number >= 0;
 }
 
-static int get_EVERY(const payload_t *payload, clv_clva_record_t *record)
+static bool get_EVERY(const payload_t *payload, clv_clva_record_t *record)
 {
     if (payload->n_bytes != 8) {
-        return 0;
+        return false;
     }
     record->number = get_i64(payload->bytes);
     return record->number >= 1;
 }
 
-static int get_END(const payload_t *payload, clv_clva_record_t *record)
+static bool get_END(const payload_t *payload, clv_clva_record_t *record)
 {
     if (payload->n_bytes != 16) {
-        return 0;
+        return false;
     }
     record->number = get_i64(payload->bytes);
     record->thread_ns = get_i64(payload->bytes + 8);
     return record->number >= 0 && record->thread_ns >= 0;
 }
 
-static int is_cost(int64_t number)
+static bool is_cost(int64_t number)
 {
     return number >= 0 && number <= MAX_COST;
 }
@@ -313,14 +314,14 @@ static uint32_t get_limit(const unsigned char *bytes)
     return limit >= 0 && limit <= INT32_MAX ? (uint32_t) limit : 0;
 }
 
-static int get_COST(const payload_t *payload, clv_clva_record_t *record)
+static bool get_COST(const payload_t *payload, clv_clva_record_t *record)
 {
     clv_clva_cost_t *cost = &record->cost;
 
     const size_t n_bytes = payload->n_bytes;
 
     if (n_bytes != 40 && n_bytes != 48 && n_bytes != 64) { /* older files have less */
-        return 0;
+        return false;
     }
     cost->latency_ns = get_i64(payload->bytes);
     cost->byte_ps = get_i64(payload->bytes + 8);
@@ -335,12 +336,12 @@ static int get_COST(const payload_t *payload, clv_clva_record_t *record)
            is_cost(cost->combine_ps);
 }
 
-static int get_EARLY(const payload_t *payload, clv_clva_record_t *record)
+static bool get_EARLY(const payload_t *payload, clv_clva_record_t *record)
 {
     clv_clva_early_t *early = &record->early;
 
     if (payload->n_bytes != 32 || !get_rank(payload, record)) {
-        return 0;
+        return false;
     }
     early->sent_bytes = get_i64(payload->bytes + 8);
     early->window_bytes = get_i64(payload->bytes + 16);
@@ -351,10 +352,10 @@ static int get_EARLY(const payload_t *payload, clv_clva_record_t *record)
 clv_status_t clv_clva_get_record(const unsigned char *bytes, size_t n_bytes, int64_t n_ranks,
                                  clv_clva_record_t *record_p, size_t *used_p)
 {
-    static int (*const getters[])(const payload_t *,
-                                  clv_clva_record_t *) = {NULL,
+    static bool (*const getters[])(const payload_t *,
+                                   clv_clva_record_t *) = {NULL,
 #define GETTER(code) get_##code,
-                                                          CLV_CLVA_KIND_MAP(GETTER)
+                                                           CLV_CLVA_KIND_MAP(GETTER)
 #undef GETTER
     };
     clv_clva_record_t record = {0};

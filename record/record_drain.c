@@ -130,7 +130,7 @@ static void hand_over(clv_drain_t *drain)
 }
 
 /* Whether n_bytes more fit into the buffer, which is handed over first if necessary. */
-static int has_room(clv_drain_t *drain, size_t n_bytes)
+static bool has_room(clv_drain_t *drain, size_t n_bytes)
 {
     if (drain->used + n_bytes > BUFFER_BYTES) {
         hand_over(drain);
@@ -203,7 +203,7 @@ static void thin_out(clv_drain_t *drain, size_t n_bytes)
 
 /* Whether n_bytes more fit into the file. SMALL_BYTES stay free for the small records that say how
  * the recording went. */
-static int has_left(const clv_drain_t *drain, size_t n_bytes)
+static bool has_left(const clv_drain_t *drain, size_t n_bytes)
 {
     return drain->n_bytes + (int64_t) (drain->used + n_bytes) <= drain->max_bytes - SMALL_BYTES;
 }
@@ -360,7 +360,7 @@ static uint64_t take_slots(clv_drain_t *drain, int32_t rank, const clv_ring_t *r
 }
 
 /* Returns 1 if everything that waited was taken. */
-static int take_ring(clv_drain_t *drain, int32_t local, clv_ring_t *ring)
+static bool take_ring(clv_drain_t *drain, int32_t local, clv_ring_t *ring)
 {
     uint64_t at = 0;
     const uint64_t n = clv_ring_waiting(ring, &at);
@@ -424,22 +424,22 @@ static clv_ring_t *ring_of(unsigned char *memory, size_t ring_bytes, int32_t loc
 
 /* Whether a ring is half full. Its rank wakes this thread then; ranks also wake it for other
  * reasons. */
-static int is_urgent(const clv_drain_t *drain, unsigned char *memory, size_t ring_bytes)
+static bool is_urgent(const clv_drain_t *drain, unsigned char *memory, size_t ring_bytes)
 {
     uint64_t first;
 
     for (int32_t i = 0; i < drain->n_ranks; i++) {
         if (clv_ring_waiting(ring_of(memory, ring_bytes, i), &first) >= CLV_RING_SLOTS / 2) {
-            return 1;
+            return true;
         }
     }
-    return 0;
+    return false;
 }
 
 /* Returns 1 if everything that waited was taken. */
-static int take_rings(clv_drain_t *drain, unsigned char *memory, size_t ring_bytes)
+static bool take_rings(clv_drain_t *drain, unsigned char *memory, size_t ring_bytes)
 {
-    int is_all = 1;
+    bool is_all = true;
 
     for (int32_t i = 0; i < drain->n_ranks; i++) {
         clv_ring_t *ring = ring_of(memory, ring_bytes, i);
@@ -465,7 +465,7 @@ int64_t clv_drain_tend(void *context, unsigned char *memory, size_t ring_bytes,
         clv_drain_write(drain); /* the rest of the previous round */
     }
     note_clock(drain, clock, now_ns);
-    const int is_all = take_rings(drain, memory, ring_bytes);
+    const bool is_all = take_rings(drain, memory, ring_bytes);
     if (!is_last) {
         drain->thread_ns = cpu_ns();
     } else if (has_room(drain, 24)) {

@@ -18,7 +18,7 @@
 #define INFO_BYTES 256
 
 /* Reads one descriptor. Returns 0 if it is no TCP connection or the kernel does not say. */
-static int look_at(int fd, clv_clva_early_t *early)
+static bool look_at(int fd, clv_clva_early_t *early)
 {
     unsigned char info[INFO_BYTES];
     socklen_t length = sizeof info, one = sizeof(int);
@@ -28,7 +28,7 @@ static int look_at(int fd, clv_clva_early_t *early)
 
     if (getsockopt(fd, IPPROTO_TCP, TCP_INFO, info, &length) != 0 || length < WINDOW_AT + 4 ||
         getsockopt(fd, SOL_SOCKET, SO_SNDBUF, &buffer, &one) != 0) {
-        return 0;
+        return false;
     }
     memcpy(&sent, info + SENT_AT, sizeof sent);
     memcpy(&window, info + WINDOW_AT, sizeof window);
@@ -36,10 +36,10 @@ static int look_at(int fd, clv_clva_early_t *early)
                                 .sent_bytes = (int64_t) (sent & INT64_MAX),
                                 .window_bytes = window,
                                 .buffer_bytes = buffer / 2}; /* Linux counts its overhead, too */
-    return 1;
+    return true;
 }
 
-int clv_early_look(clv_clva_early_t *early_p)
+bool clv_early_look(clv_clva_early_t *early_p)
 {
     DIR *folder = opendir("/proc/self/fd");
     const struct dirent *entry;

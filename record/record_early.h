@@ -17,11 +17,13 @@
 #ifndef CLV_RECORD_EARLY_H
 #define CLV_RECORD_EARLY_H
 
+#include <stdbool.h>
+
 #include "record/record_clva.h"
 
 #define CLV_EARLY_LEAST_SENT (INT64_C(1) << 20) /* less says nothing of a connection */
 
 /* 1: *early_p is a slot for a ring, of a connection that has sent CLV_EARLY_LEAST_SENT at least. */
-int clv_early_look(clv_clva_early_t *early_p);
+bool clv_early_look(clv_clva_early_t *early_p);
 
 #endif

@@ -16,6 +16,7 @@
 #ifndef CLV_RECORD_PENDING_H
 #define CLV_RECORD_PENDING_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #define CLV_PENDING_MOST    4096
@@ -29,7 +30,7 @@ typedef struct clv_pending {
     int64_t arrival_ns;
     void *kept; /* of a persistent request; NULL: no such */
     uint16_t stream;
-    uint8_t is_begun; /* of a persistent request: it is on its way, and recorded */
+    bool is_begun; /* of a persistent request: it is on its way, and recorded */
 } clv_pending_t;
 
 typedef struct clv_pending_table {

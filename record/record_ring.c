@@ -11,14 +11,14 @@
 /* A holder only copies a few slots. The caller does not wait for one that lost its core. */
 #define MAX_LOOKS 1000
 
-static int hold(clv_ring_t *ring)
+static bool hold(clv_ring_t *ring)
 {
     for (int looks = 0; looks < MAX_LOOKS; looks++) {
         if (atomic_exchange_explicit(&ring->is_held, 1, memory_order_acquire) == 0) {
-            return 1;
+            return true;
         }
     }
-    return 0;
+    return false;
 }
 
 CLV_COLD void clv_ring_count_dropped(clv_ring_t *ring)
