@@ -11,7 +11,7 @@
 
 /* Arrivals cannot rank static orders against each other, so only the one that is best with equal
  * arrivals competes. */
-static int is_dominated(const clv_choose_search_t *search, int32_t algorithm)
+static bool is_dominated(const clv_choose_search_t *search, int32_t algorithm)
 {
     return clv_algorithm_is_static(algorithm) && algorithm != search->state->fixed;
 }
@@ -44,7 +44,7 @@ static int32_t best_guess(const clv_choose_search_t *search, const clv_pap_forec
 
 /* Under a static order, decoupled ranks arrive as that order allows. Under a plan that makes them
  * wait they would arrive differently, so no estimate holds: only a trial can tell. */
-static int stays_static(const clv_choose_search_t *search)
+static bool stays_static(const clv_choose_search_t *search)
 {
     const int32_t running = search->state->running;
 
@@ -96,7 +96,7 @@ static int32_t guess(const clv_choose_search_t *search, const clv_pap_forecast_t
  * runs, or the algorithm on trial. Without `judges` the trials of the stream's other keys are
  * followed and none begins. */
 static void keep_incumbent(clv_choose_search_t *search, const clv_pap_forecast_t *forecast,
-                           int judges, clv_choose_decision_t *decision)
+                           bool judges, clv_choose_decision_t *decision)
 {
     clv_choose_iterations_t *iterations = &search->state->iterations;
     int32_t reason = CLV_REASON_NO_PLAN;
@@ -122,7 +122,7 @@ static void keep_incumbent(clv_choose_search_t *search, const clv_pap_forecast_t
 }
 
 static clv_status_t choose(clv_choose_search_t *search, const clv_pap_forecast_t *forecast,
-                           int judges, clv_choose_decision_t *decision)
+                           bool judges, clv_choose_decision_t *decision)
 {
     clv_choose_decision_t *previous = &search->found[CLV_ALGORITHM_PREVIOUS];
     clv_status_t status = clv_choose_search_plans(search, forecast);
@@ -161,7 +161,7 @@ clv_status_t clv_choose(const clv_choose_config_t *config, const clv_pap_stream_
                         clv_plan_cache_t *plans, clv_choose_decision_t *decision)
 {
     const clv_pap_progress_t unknown = {0};
-    return clv_choose_shared(config, key, forecast, &unknown, 1, state, plans, decision);
+    return clv_choose_shared(config, key, forecast, &unknown, true, state, plans, decision);
 }
 
 /* No rank leaves an allreduce before all have arrived, so it never shows decoupled ranks. */
@@ -176,7 +176,7 @@ static clv_pap_progress_t seen_of(const clv_pap_stream_key_t *key,
 
 clv_status_t clv_choose_shared(const clv_choose_config_t *config, const clv_pap_stream_key_t *key,
                                const clv_pap_forecast_t *forecast,
-                               const clv_pap_progress_t *progress, int judges,
+                               const clv_pap_progress_t *progress, bool judges,
                                clv_choose_state_t *state, clv_plan_cache_t *plans,
                                clv_choose_decision_t *decision)
 {
@@ -283,7 +283,7 @@ static void prefer_fixed(const clv_choose_search_t *search, clv_choose_decision_
 /* Chooses for equal arrivals: the forced algorithm, or any for CLV_ALGORITHM_AUTO. is_to_run: a
  * static order that is about as good is preferred. *fixed_p: the best static order; may be NULL. */
 static clv_status_t choose_blind(const clv_choose_config_t *config, const clv_pap_stream_key_t *key,
-                                 int32_t forced, int is_to_run, clv_choose_decision_t *decision,
+                                 int32_t forced, bool is_to_run, clv_choose_decision_t *decision,
                                  int32_t *fixed_p)
 {
     clv_choose_search_t search;
@@ -315,7 +315,7 @@ static clv_status_t choose_balanced(const clv_choose_config_t *config,
                                     const clv_pap_stream_key_t *key, int32_t algorithm,
                                     clv_choose_decision_t *decision, int32_t *fixed_p)
 {
-    const clv_status_t status = choose_blind(config, key, algorithm, 0, decision, fixed_p);
+    const clv_status_t status = choose_blind(config, key, algorithm, false, decision, fixed_p);
 
     if (status == CLV_OK) {
         decision->reason = CLV_REASON_PREDICTED;
@@ -349,7 +349,7 @@ static clv_status_t choose_balanced_or_previous(const clv_choose_config_t *confi
                                                 const clv_choose_decision_t *previous,
                                                 clv_choose_decision_t *decision)
 {
-    const clv_status_t status = choose_blind(config, key, CLV_ALGORITHM_AUTO, 1, decision, NULL);
+    const clv_status_t status = choose_blind(config, key, CLV_ALGORITHM_AUTO, true, decision, NULL);
 
     decision->reason = CLV_REASON_NO_FORECAST;
     if (status == CLV_OK && score_of(config, decision) >= score_of(config, previous) / 1000 *
@@ -376,7 +376,7 @@ static clv_status_t prefer_classic(const clv_choose_config_t *config,
         if (!clv_algorithm_synchronises(a) || !clv_algorithm_plans(a, key->collective)) {
             continue;
         }
-        status = choose_blind(config, key, a, 0, &classic, NULL);
+        status = choose_blind(config, key, a, false, &classic, NULL);
         if (status == CLV_OK && classic.predicted_after_ns < decision->predicted_after_ns / 1000 *
                                                                  CLV_POLICY_CLEAR_PERMILLE) {
             *decision = classic;
@@ -403,7 +403,7 @@ static clv_status_t choose_fallback(const clv_choose_config_t *config,
         status = choose_balanced_or_previous(config, key, &previous, decision);
         return status == CLV_OK ? prefer_classic(config, key, decision) : status;
     }
-    status = choose_blind(config, key, wanted, 0, decision, NULL);
+    status = choose_blind(config, key, wanted, false, decision, NULL);
     decision->reason = CLV_REASON_NO_FORECAST;
     return status;
 }
@@ -416,7 +416,7 @@ clv_status_t clv_choose_without_forecast(const clv_choose_config_t *config,
     clv_status_t status;
 
     if (forced >= 0) {
-        status = choose_blind(config, key, forced, 1, decision, NULL);
+        status = choose_blind(config, key, forced, true, decision, NULL);
         decision->reason = CLV_REASON_FORCED;
     } else {
         status = choose_fallback(config, key, decision);

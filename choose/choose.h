@@ -43,6 +43,7 @@
 #ifndef CLV_CHOOSE_H
 #define CLV_CHOOSE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -164,10 +165,10 @@ typedef struct clv_choose_back_off {
 
 /* The trial under way, or the last one; choose_try.h. */
 typedef struct clv_choose_trial {
-    int32_t is_on;
+    bool is_on;
     int32_t algorithm;
     int32_t needed_permille; /* of the time before: the longest iteration that wins the trial */
-    int32_t was_decoupled;   /* ranks were seen decoupled while it was on */
+    bool was_decoupled;      /* ranks were seen decoupled while it was on */
     clv_choose_blocks_t blocks;
     int32_t n_forecasts;      /* since it began */
     int64_t expected_loss_ns; /* a call */
@@ -206,7 +207,7 @@ typedef struct clv_choose_iterations {
     int64_t usual_ns;           /* of a call and what is before it, whatever runs, moving average */
     int32_t n_pauses;           /* newest record sets after a pause of the program */
     int64_t decoupled_sets;     /* coming record sets for which ranks count as decoupled */
-    int32_t has_been_decoupled; /* at any time since the program last changed */
+    bool has_been_decoupled;    /* at any time since the program last changed */
     clv_choose_block_t block;   /* being measured */
     int32_t incumbent;          /* the algorithm that runs outside trials */
     int32_t n_odd;              /* its newest blocks in a row unlike those before */
@@ -246,7 +247,7 @@ clv_status_t clv_choose(const clv_choose_config_t *config, const clv_pap_stream_
  * only together with the key that judges. */
 clv_status_t clv_choose_shared(const clv_choose_config_t *config, const clv_pap_stream_key_t *key,
                                const clv_pap_forecast_t *forecast,
-                               const clv_pap_progress_t *progress, int judges,
+                               const clv_pap_progress_t *progress, bool judges,
                                clv_choose_state_t *state, clv_plan_cache_t *plans,
                                clv_choose_decision_t *decision) CLV_MUST_CHECK;
 
@@ -295,7 +296,7 @@ clv_status_t clv_choose_balanced_of(const clv_choose_config_t *config,
 /* The plan for coll_clv_reproducible, whose results depend only on the communicator's ranks and the
  * call: it ignores arrivals, places and measurements. The caller frees it. CLV_LIMIT: none for this
  * size. Reduces run the previous function instead, whose order of combination is known. */
-static inline int clv_choose_has_fixed(int32_t collective)
+static inline bool clv_choose_has_fixed(int32_t collective)
 {
     return clv_collectives[collective].goal == CLV_GOAL_ALLREDUCE;
 }
@@ -313,7 +314,7 @@ clv_status_t clv_choose_without_forecast(const clv_choose_config_t *config,
  * needs no forecast and was no trial: the previous function or a fixed order. The model alone knows
  * less, and a change for a few calls synchronises decoupled ranks, which lose their lead. Equal on
  * all ranks, as decisions are. */
-static inline int clv_choose_is_sticky(const clv_choose_decision_t *decision)
+static inline bool clv_choose_is_sticky(const clv_choose_decision_t *decision)
 {
     return decision->reason != CLV_REASON_TRYING &&
            (decision->algorithm == CLV_ALGORITHM_PREVIOUS ||

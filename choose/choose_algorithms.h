@@ -10,6 +10,7 @@
 #ifndef CLV_CHOOSE_ALGORITHMS_H
 #define CLV_CHOOSE_ALGORITHMS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -79,8 +80,8 @@ typedef enum clv_algorithm {
 typedef struct clv_call_facts {
     int32_t collective; /* a clv_collective_t */
     int32_t n_ranks;
-    size_t count; /* elements; bytes where only those are equal */
-    int commutes; /* the operation; true where there is none */
+    size_t count;  /* elements; bytes where only those are equal */
+    bool commutes; /* the operation; true where there is none */
 } clv_call_facts_t;
 
 typedef struct clv_algorithm_row {
@@ -99,19 +100,19 @@ extern const clv_algorithm_row_t clv_algorithms[CLV_N_ALGORITHMS];
 const char *clv_algorithm_word(int algorithm);
 
 /* Whether the collective can run it; AUTO: always. */
-int clv_algorithm_runs(int algorithm, int collective);
+bool clv_algorithm_runs(int algorithm, int collective);
 
 /* Whether it makes plans for the collective. */
-int clv_algorithm_plans(int algorithm, int collective);
+bool clv_algorithm_plans(int algorithm, int collective);
 
 /* The same order in each call, under which decoupled ranks keep their distances. */
-static inline int clv_algorithm_is_static(int algorithm)
+static inline bool clv_algorithm_is_static(int algorithm)
 {
     return clv_algorithms[algorithm].needs_times == -1;
 }
 
 /* A classic algorithm: it ignores arrivals and synchronises the ranks. */
-static inline int clv_algorithm_synchronises(int algorithm)
+static inline bool clv_algorithm_synchronises(int algorithm)
 {
     return clv_algorithms[algorithm].needs_times == -2;
 }

@@ -13,6 +13,7 @@
 #ifndef CLV_CHOOSE_COLLECTIVES_H
 #define CLV_CHOOSE_COLLECTIVES_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -24,13 +25,13 @@
  * at the ROOT or at ALL ranks. bytes: the parameter of the smallest planned size, least its
  * default. All are blocking. */
 /* clang-format off */
-/*         code       name       MPI's name       goal      root op counts result bytes    least */
+/*         code       name       MPI's name       goal      root   op     counts result bytes least */
 #define CLV_COLLECTIVE_MAP(XX, to)                                                                 \
-    XX(to, REDUCE,    reduce,    "MPI_Reduce",    REDUCE,    1,   1, 1,     ROOT,                  \
+    XX(to, REDUCE,    reduce,    "MPI_Reduce",    REDUCE,    true,  true,  true,  ROOT,            \
        reduce_min_bytes, 65536)                                                                    \
-    XX(to, ALLREDUCE, allreduce, "MPI_Allreduce", ALLREDUCE, 0,   1, 1,     ALL,                   \
+    XX(to, ALLREDUCE, allreduce, "MPI_Allreduce", ALLREDUCE, false, true,  true,  ALL,             \
        allreduce_min_bytes, 65536)                                                                 \
-    XX(to, BCAST,     bcast,     "MPI_Bcast",     BCAST,     1,   0, 0,     ALL,                   \
+    XX(to, BCAST,     bcast,     "MPI_Bcast",     BCAST,     true,  false, false, ALL,             \
        bcast_min_bytes, 65536)
 /* clang-format on */
 
@@ -48,9 +49,9 @@ typedef enum clv_result { CLV_RESULT_AT_ROOT, CLV_RESULT_AT_ALL } clv_result_t;
 typedef struct clv_collective_row {
     const char *name; /* the word in lines and parameters */
     clv_goal_t goal;
-    int has_root;
-    int has_op;
-    int equal_counts;
+    bool has_root;
+    bool has_op;
+    bool equal_counts;
     clv_result_t result;
 } clv_collective_row_t;
 

@@ -19,7 +19,7 @@ static int64_t times_ratio(int64_t ns, int64_t one_ns, int64_t other_ns)
            clv_smaller(ratio, PARTS * PARTS / 100);
 }
 
-static int is_compared(const clv_choose_gain_t *gain)
+static bool is_compared(const clv_choose_gain_t *gain)
 {
     return gain->own_ns > 0 && gain->previous_ns > 0;
 }
@@ -41,7 +41,7 @@ static void close_account(clv_choose_gain_t *gain)
 static void open_account(clv_choose_gain_t *gain, int32_t algorithm, int64_t iteration_ns)
 {
     if (gain->algorithm == CLV_ALGORITHM_PREVIOUS) {
-        const int was_tried = algorithm == gain->tried;
+        const bool was_tried = algorithm == gain->tried;
         gain->own_ns = was_tried ? gain->tried_ns : 0;
         gain->previous_ns = was_tried ? gain->beside_ns : 0;
     } else if (algorithm != CLV_ALGORITHM_PREVIOUS && gain->iteration_ns > 0 && iteration_ns > 0) {

@@ -88,15 +88,15 @@ clv_status_t clv_choose_guard_limit(clv_choose_search_t *search)
 
 /* Without a limit all pass. A plan that is the same for each forecast passed when its segment count
  * was found. */
-static int has_passed(const clv_choose_search_t *search, int32_t algorithm)
+static bool has_passed(const clv_choose_search_t *search, int32_t algorithm)
 {
     return search->limit_ns == 0 || clv_algorithm_synchronises(algorithm);
 }
 
 clv_status_t clv_choose_guard_check(const clv_choose_search_t *search, int32_t algorithm,
-                                    const clv_choose_subject_t *subject, int *passes_p)
+                                    const clv_choose_subject_t *subject, bool *passes_p)
 {
-    const int is_bounded = clv_algorithms[algorithm].needs_times == 2;
+    const bool is_bounded = clv_algorithms[algorithm].needs_times == 2;
     clv_estimate_t balanced = {0};
     clv_status_t status = CLV_OK;
 

@@ -19,6 +19,8 @@
 #ifndef CLV_CHOOSE_GUARD_H
 #define CLV_CHOOSE_GUARD_H
 
+#include <stdbool.h>
+
 #include "choose/choose_search.h"
 
 /* Sets search->limit_ns: how long after the last arrival any of its plans may end in the worst
@@ -30,6 +32,6 @@ clv_status_t clv_choose_guard_limit(clv_choose_search_t *search) CLV_MUST_CHECK;
  * CLV_NO_MEMORY. */
 clv_status_t clv_choose_guard_check(const clv_choose_search_t *search, int32_t algorithm,
                                     const clv_choose_subject_t *subject,
-                                    int *passes_p) CLV_MUST_CHECK;
+                                    bool *passes_p) CLV_MUST_CHECK;
 
 #endif

@@ -34,8 +34,8 @@ static int64_t time_of(const clv_choose_config_t *config, const clv_choose_inter
 }
 
 /* Computing happens between calls, so no algorithm makes it longer. */
-static int is_pause_before(const clv_choose_iterations_t *iterations,
-                           const clv_pap_progress_t *progress, int64_t usual_ns)
+static bool is_pause_before(const clv_choose_iterations_t *iterations,
+                            const clv_pap_progress_t *progress, int64_t usual_ns)
 {
     return iterations->computing_ns > 0 &&
            progress->computing_ns / CLV_POLICY_PAUSE_TIMES > usual_ns;
@@ -44,9 +44,9 @@ static int is_pause_before(const clv_choose_iterations_t *iterations,
 /* Computing before calls without a record is not seen. Each such call is taken to last as long as
  * computing and call of the last one, or the usual time. Calls may differ, and the program may
  * change to longer computing, but not by more than the allowance. */
-static int is_pause_within(const clv_pap_progress_t *progress,
-                           const clv_choose_interval_t *interval, int64_t after_ns,
-                           int64_t usual_ns)
+static bool is_pause_within(const clv_pap_progress_t *progress,
+                            const clv_choose_interval_t *interval, int64_t after_ns,
+                            int64_t usual_ns)
 {
     const int64_t most_ns = INT64_MAX / MAX_CALLS / 4; /* keeps the sums below from overflowing */
     const int64_t seen_ns = clv_smaller(progress->computing_ns, most_ns) +
@@ -60,15 +60,15 @@ static int is_pause_within(const clv_pap_progress_t *progress,
                               interval->n_calls * usual_ns / CLV_POLICY_PAUSE_PART);
 }
 
-static int is_pause(const clv_choose_iterations_t *iterations, const clv_pap_forecast_t *forecast,
-                    const clv_pap_progress_t *progress, const clv_choose_interval_t *interval)
+static bool is_pause(const clv_choose_iterations_t *iterations, const clv_pap_forecast_t *forecast,
+                     const clv_pap_progress_t *progress, const clv_choose_interval_t *interval)
 {
     const int64_t middle_ns = clv_choose_blocks_middle(&iterations->blocks);
     const int64_t around_ns = middle_ns > 0 ? middle_ns : iterations->usual_ns;
 
     if (iterations->n_pauses == 0 &&
         is_pause_before(iterations, progress, clv_larger(iterations->computing_ns, middle_ns))) {
-        return 1;
+        return true;
     }
     return iterations->n_pauses < CLV_POLICY_ODD_BLOCKS && interval->n_calls > 0 && around_ns > 0 &&
            is_pause_within(progress, interval, forecast->previous_after_ns,
@@ -129,29 +129,29 @@ clv_choose_interval_t clv_choose_iterations_take(const clv_choose_config_t *conf
     return interval;
 }
 
-int clv_choose_block_add(clv_choose_block_t *block, const clv_choose_interval_t *interval,
-                         int64_t *iteration_p)
+bool clv_choose_block_add(clv_choose_block_t *block, const clv_choose_interval_t *interval,
+                          int64_t *iteration_p)
 {
     if (interval->n_calls == 0 || interval->algorithm != block->algorithm) {
         *block = (clv_choose_block_t){.algorithm = interval->algorithm};
     }
     if (interval->n_calls == 0) {
-        return 0;
+        return false;
     }
     if (block->n_skipped < CLV_POLICY_CHANGE_CALLS) {
         block->n_skipped += interval->n_calls;
-        return 0;
+        return false;
     }
     block->n_skipped = CLV_POLICY_CHANGE_CALLS;
     block->n_calls += interval->n_calls;
     block->time_ns += interval->time_ns;
     if (block->n_calls < CLV_POLICY_BLOCK_CALLS) {
-        return 0;
+        return false;
     }
     *iteration_p = clv_larger(block->time_ns / block->n_calls, 1);
     *block = (clv_choose_block_t){.algorithm = interval->algorithm,
                                   .n_skipped = CLV_POLICY_CHANGE_CALLS};
-    return 1;
+    return true;
 }
 
 void clv_choose_blocks_add(clv_choose_blocks_t *blocks, int64_t iteration_ns)

@@ -25,6 +25,8 @@
 #ifndef CLV_CHOOSE_ITERATIONS_H
 #define CLV_CHOOSE_ITERATIONS_H
 
+#include <stdbool.h>
+
 #include "choose/choose.h"
 
 /* What a new forecast says about the calls between its newest record set and the one before. */
@@ -44,8 +46,8 @@ clv_choose_interval_t clv_choose_iterations_take(const clv_choose_config_t *conf
 
 /* Adds an interval to the present block, or begins one. Returns 1 if the block is now complete:
  * *iteration_p is its iteration time, and the next interval begins a new block. */
-int clv_choose_block_add(clv_choose_block_t *block, const clv_choose_interval_t *interval,
-                         int64_t *iteration_p);
+bool clv_choose_block_add(clv_choose_block_t *block, const clv_choose_interval_t *interval,
+                          int64_t *iteration_p);
 
 void clv_choose_blocks_add(clv_choose_blocks_t *blocks, int64_t iteration_ns);
 /* The median of the newest blocks; 0: there is none. */
@@ -55,8 +57,8 @@ int64_t clv_choose_blocks_middle(const clv_choose_blocks_t *blocks);
 int32_t clv_choose_blocks_spread(const clv_choose_blocks_t *blocks);
 
 /* Whether any of the newest record sets showed ranks that did not wait for a result. */
-static inline int clv_choose_is_decoupled(const clv_choose_config_t *config,
-                                          const clv_choose_iterations_t *iterations)
+static inline bool clv_choose_is_decoupled(const clv_choose_config_t *config,
+                                           const clv_choose_iterations_t *iterations)
 {
     return config->objective == CLV_OBJECTIVE_PACE && iterations->decoupled_sets > 0;
 }

@@ -14,7 +14,7 @@ CLV_HOT clv_pap_stream_key_t clv_choose_arrivals_key(const clv_pap_stream_key_t 
     return (clv_pap_stream_key_t){.collective = key->collective, .total_bytes = size_class};
 }
 
-CLV_HOT int clv_choose_same_key(const clv_pap_stream_key_t *a, const clv_pap_stream_key_t *b)
+CLV_HOT bool clv_choose_same_key(const clv_pap_stream_key_t *a, const clv_pap_stream_key_t *b)
 {
     return a->collective == b->collective && a->root == b->root &&
            a->max_segments == b->max_segments && a->total_bytes == b->total_bytes;

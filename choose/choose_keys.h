@@ -15,6 +15,7 @@
 #ifndef CLV_CHOOSE_KEYS_H
 #define CLV_CHOOSE_KEYS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -26,7 +27,7 @@
  * total (so a class spans a factor of two; 0 is its own), root and max_segments are 0. */
 clv_pap_stream_key_t clv_choose_arrivals_key(const clv_pap_stream_key_t *key);
 
-int clv_choose_same_key(const clv_pap_stream_key_t *a, const clv_pap_stream_key_t *b);
+bool clv_choose_same_key(const clv_pap_stream_key_t *a, const clv_pap_stream_key_t *b);
 
 /* ---- the table, given at a call's end; all zero at first ------------------------------------- */
 

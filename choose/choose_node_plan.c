@@ -158,7 +158,7 @@ static clv_status_t decided_plan(const clv_chooser_t *chooser, const clv_pap_str
 /* Plans for one key; returns the bytes used. status: a failure so far, which is passed on. */
 static size_t plan_key(const clv_chooser_t *chooser, const clv_pap_stream_key_t *key,
                        const clv_pap_forecast_t *forecast, const clv_pap_progress_t *progress,
-                       int judges, clv_status_t status, clv_choose_state_t *state,
+                       bool judges, clv_status_t status, clv_choose_state_t *state,
                        clv_node_plan_t *node_plan, size_t n_bytes)
 {
     const int64_t regretted_ns = state->iterations.trial.regret_ns;

@@ -97,7 +97,7 @@ void clv_choose_print_not_taken(char *text, size_t size, const clv_choose_config
 void clv_choose_print_left_alone(char *text, size_t size, int64_t n_many_ranks, int64_t n_displaced)
 {
     text_t line = {.at = text, .size = size};
-    const int takes_turns = n_displaced > CLV_PAP_MAX_STREAMS;
+    const bool takes_turns = n_displaced > CLV_PAP_MAX_STREAMS;
 
     text[0] = '\0';
     if (n_many_ranks > 0) {
@@ -135,8 +135,8 @@ static int32_t next_latest(const clv_pap_forecast_t *forecast, int32_t before)
     int32_t best = -1;
 
     for (int32_t p = 0; p < forecast->n_ranks; p++) {
-        int is_after = before < 0 || late_ns[p] < late_ns[before] ||
-                       (p > before && late_ns[p] == late_ns[before]);
+        bool is_after = before < 0 || late_ns[p] < late_ns[before] ||
+                        (p > before && late_ns[p] == late_ns[before]);
         if (is_after && (best < 0 || late_ns[p] > late_ns[best])) {
             best = p;
         }
@@ -257,7 +257,7 @@ static int32_t count_places(const clv_choose_config_t *config)
     return last + 1;
 }
 
-void clv_choose_print_early(char *text, size_t size, const clv_cost_t *cost, int has_places)
+void clv_choose_print_early(char *text, size_t size, const clv_cost_t *cost, bool has_places)
 {
     char near[64] = "";
 
@@ -274,7 +274,7 @@ void clv_choose_print_early(char *text, size_t size, const clv_cost_t *cost, int
 static void print_segments(const printer_t *to, const char *title,
                            const clv_choose_config_t *config)
 {
-    const int has_places = config->place != NULL;
+    const bool has_places = config->place != NULL;
     char early[160];
 
     clv_choose_print_early(early, sizeof early, &config->cost, has_places);

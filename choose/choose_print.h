@@ -14,6 +14,8 @@
 #ifndef CLV_CHOOSE_PRINT_H
 #define CLV_CHOOSE_PRINT_H
 
+#include <stdbool.h>
+
 #include "choose/choose.h"
 #include "schedule/schedule.h"
 
@@ -44,7 +46,7 @@ void clv_choose_print_left_alone(char *text, size_t size, int64_t n_many_ranks,
 
 /* "nonblocking sends complete without their receiver up to 16384 bytes between nodes, 8192 inside":
  * the latter only with has_places. */
-void clv_choose_print_early(char *text, size_t size, const clv_cost_t *cost, int has_places);
+void clv_choose_print_early(char *text, size_t size, const clv_cost_t *cost, bool has_places);
 
 /* The links as measured and agreed: some lines. */
 void clv_choose_print_cost(const char *title, const clv_choose_config_t *config,

@@ -167,14 +167,14 @@ static int64_t gap_of(const clv_pap_forecast_t *forecast)
 static void judge_last(clv_choose_state_t *state, const clv_pap_forecast_t *forecast)
 {
     if (forecast->mean_error_ns >= 0) {
-        const int is_right = forecast->worst_error_ns < (state->last_gap_ns + 1) / 2;
+        const bool is_right = forecast->worst_error_ns < (state->last_gap_ns + 1) / 2;
         state->last_right = is_right ? state->last_right + (state->last_right < INT32_MAX) : 0;
     }
     state->last_gap_ns = gap_of(forecast);
 }
 
 void clv_choose_learn(const clv_choose_config_t *config, clv_choose_state_t *state,
-                      const clv_pap_forecast_t *forecast, int judges)
+                      const clv_pap_forecast_t *forecast, bool judges)
 {
     if (judges) {
         learn_from(config, state, forecast);

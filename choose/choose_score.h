@@ -8,6 +8,8 @@
 #ifndef CLV_CHOOSE_SCORE_H
 #define CLV_CHOOSE_SCORE_H
 
+#include <stdbool.h>
+
 #include "choose/choose.h"
 
 #include "util/util_min_max.h"
@@ -32,6 +34,6 @@ const clv_choose_decision_t *clv_choose_measured(const clv_choose_state_t *state
 /* Learns from a new forecast about the calls before it, before deciding for it: measured times if
  * it judges a call of this state's key, and whether the last rank was the predicted one. */
 void clv_choose_learn(const clv_choose_config_t *config, clv_choose_state_t *state,
-                      const clv_pap_forecast_t *forecast, int judges);
+                      const clv_pap_forecast_t *forecast, bool judges);
 
 #endif

@@ -38,7 +38,7 @@ static int64_t early_count(const clv_choose_config_t *config, const clv_pap_stre
     return (key->total_bytes + n_bytes - 1) / n_bytes;
 }
 
-int clv_choose_search_is_cheap(const clv_choose_config_t *config, const clv_pap_stream_key_t *key)
+bool clv_choose_search_is_cheap(const clv_choose_config_t *config, const clv_pap_stream_key_t *key)
 {
     const int64_t most = clv_smaller(key->total_bytes / CLV_POLICY_LEAST_SEGMENT_BYTES,
                                      segment_counts[N_SEGMENT_COUNTS - 1]);
@@ -173,7 +173,7 @@ clv_status_t clv_choose_search_estimate(const clv_choose_search_t *search,
 /* Estimates the candidate with the predicted times, neither clipped nor rounded; sets its score,
  * and whether it passes the guard. */
 static clv_status_t judge(const clv_choose_search_t *search, const clv_choose_subject_t *subject,
-                          clv_choose_decision_t *candidate, int64_t *score_p, int *passes_p)
+                          clv_choose_decision_t *candidate, int64_t *score_p, bool *passes_p)
 {
     clv_estimate_t estimate;
     int64_t own_ns = 0;
@@ -197,7 +197,7 @@ static clv_status_t judge(const clv_choose_search_t *search, const clv_choose_su
 
 static clv_status_t judge_by_fast_estimate(const clv_choose_search_t *search,
                                            clv_choose_decision_t *candidate, int64_t *score_p,
-                                           int *passes_p)
+                                           bool *passes_p)
 {
     const clv_instance_t instance = instance_of(search, candidate);
     clv_fast_estimate_t *fast = NULL;
@@ -213,7 +213,8 @@ static clv_status_t judge_by_fast_estimate(const clv_choose_search_t *search,
 }
 
 static clv_status_t judge_by_plan(const clv_choose_search_t *search,
-                                  clv_choose_decision_t *candidate, int64_t *score_p, int *passes_p)
+                                  clv_choose_decision_t *candidate, int64_t *score_p,
+                                  bool *passes_p)
 {
     clv_plan_t *made = NULL;
     clv_choose_subject_t subject = {.plan = NULL};
@@ -235,7 +236,7 @@ static clv_status_t judge_by_plan(const clv_choose_search_t *search,
 /* The fast estimate does not give a late rank's own time, so then the plan is made. */
 static clv_status_t estimate_candidate(const clv_choose_search_t *search,
                                        clv_choose_decision_t *candidate, int64_t *score_p,
-                                       int *passes_p)
+                                       bool *passes_p)
 {
     clv_status_t status = CLV_UNSUPPORTED;
 
@@ -260,7 +261,7 @@ static void remember_candidate(clv_choose_search_t *search, const clv_choose_dec
     }
 }
 
-static int is_in_use(const clv_choose_search_t *search, int32_t algorithm)
+static bool is_in_use(const clv_choose_search_t *search, int32_t algorithm)
 {
     const clv_choose_state_t *state = search->state;
 
@@ -271,7 +272,7 @@ static int is_in_use(const clv_choose_search_t *search, int32_t algorithm)
 
 /* Whether the algorithm's own best candidate is wanted, even if another algorithm is better: it is
  * running, or it is cheap to make and may be tried. */
-static int is_asked_for(const clv_choose_search_t *search, int32_t algorithm)
+static bool is_asked_for(const clv_choose_search_t *search, int32_t algorithm)
 {
     return is_in_use(search, algorithm) ||
            (search->state != NULL && clv_algorithms[algorithm].needs_times <= 0);
@@ -280,7 +281,7 @@ static int is_asked_for(const clv_choose_search_t *search, int32_t algorithm)
 /* Whether the candidate could become the best one, or the best of a wanted algorithm, if it reached
  * the lower bound of any plan: the last rank to arrive sends or, as the root, receives every
  * segment after that, and so does every rank after its own arrival. */
-static int can_win(const clv_choose_search_t *search, const clv_choose_decision_t *candidate)
+static bool can_win(const clv_choose_search_t *search, const clv_choose_decision_t *candidate)
 {
     const clv_cost_t *cost = &search->config->cost;
     int64_t n_bytes = clv_segment_bytes(search->key->total_bytes, candidate->n_segments);
@@ -299,17 +300,17 @@ static int can_win(const clv_choose_search_t *search, const clv_choose_decision_
 }
 
 /* The algorithm's best candidate so far is not estimated again. */
-static int is_known(const clv_choose_search_t *search, int32_t algorithm, int32_t n_segments)
+static bool is_known(const clv_choose_search_t *search, int32_t algorithm, int32_t n_segments)
 {
     return search->score[algorithm] >= 0 && search->found[algorithm].n_segments == n_segments;
 }
 
 /* Passed to plans whose order does not follow arrivals. */
-static int is_far_late(const clv_choose_search_t *search, int32_t algorithm)
+static bool is_far_late(const clv_choose_search_t *search, int32_t algorithm)
 {
     return algorithm == CLV_ALGORITHM_CUT_RING      ? search->late_rank >= 0
            : algorithm == CLV_ALGORITHM_HOST_CHAINS ? clv_choose_late_root(search)
-                                                    : 0;
+                                                    : false;
 }
 
 /* *score_p is INT64_MAX if there is no such candidate or it cannot win. */
@@ -322,7 +323,7 @@ static clv_status_t try_candidate(clv_choose_search_t *search, int32_t algorithm
                                        .n_segments = n_segments,
                                        .is_far_late = is_far_late(search, algorithm)};
     int64_t score = INT64_MAX;
-    int passes = 0;
+    bool passes = false;
     clv_status_t status;
 
     if (is_known(search, algorithm, n_segments)) {
@@ -350,13 +351,13 @@ static int64_t max_segments(const clv_pap_stream_key_t *key)
     return key->max_segments > 0 ? key->max_segments : CLV_SCHED_MAX_SEGMENTS;
 }
 
-static int fits(const clv_choose_search_t *search, int64_t n_segments)
+static bool fits(const clv_choose_search_t *search, int64_t n_segments)
 {
     return n_segments >= 1 && n_segments <= max_segments(search->key) &&
            n_segments * search->config->n_ranks <= search->config->max_cells;
 }
 
-static int is_worth_making(const clv_choose_search_t *search, int64_t n_segments)
+static bool is_worth_making(const clv_choose_search_t *search, int64_t n_segments)
 {
     return fits(search, n_segments) && (n_segments == 1 || search->key->total_bytes / n_segments >=
                                                                CLV_POLICY_LEAST_SEGMENT_BYTES);
@@ -367,8 +368,8 @@ static int is_worth_making(const clv_choose_search_t *search, int64_t n_segments
 static int32_t count_at(const clv_choose_search_t *search, int32_t i)
 {
     const int32_t n_ranks = search->config->n_ranks;
-    const int shares = clv_collectives[search->key->collective].goal == CLV_GOAL_ALLREDUCE &&
-                       n_ranks > segment_counts[N_SEGMENT_COUNTS - 1];
+    const bool shares = clv_collectives[search->key->collective].goal == CLV_GOAL_ALLREDUCE &&
+                        n_ranks > segment_counts[N_SEGMENT_COUNTS - 1];
 
     if (i < N_SEGMENT_COUNTS) {
         return segment_counts[i];
@@ -461,7 +462,7 @@ static clv_status_t try_all_counts(clv_choose_search_t *search, int32_t algorith
 
 /* How many rounds a plan by rounds takes depends on how arrivals fall into them. With the best of
  * eight counts near the optimum it takes 3 to 10 % less. */
-static int has_near_counts(const clv_choose_search_t *search, int32_t algorithm)
+static bool has_near_counts(const clv_choose_search_t *search, int32_t algorithm)
 {
     return search->forced == algorithm && search->score[algorithm] >= 0 &&
            search->config->segment_bytes == 0 &&
@@ -517,7 +518,7 @@ static clv_status_t try_segment_counts(clv_choose_search_t *search, int32_t algo
 }
 
 /* If sending the vector takes longer than the hops of a ring, the ring is more robust. */
-static int trees_pay(const clv_choose_search_t *search)
+static bool trees_pay(const clv_choose_search_t *search)
 {
     const clv_cost_t *cost = &search->config->cost;
     const int64_t n_hops = (int64_t) CLV_POLICY_TREES_HOPS * search->config->n_ranks;
@@ -528,21 +529,21 @@ static int trees_pay(const clv_choose_search_t *search)
            cost->latency_ns >= wire_ns / n_hops;
 }
 
-static int is_classic_due(const clv_choose_search_t *search, const clv_pap_forecast_t *forecast,
-                          int32_t algorithm)
+static bool is_classic_due(const clv_choose_search_t *search, const clv_pap_forecast_t *forecast,
+                           int32_t algorithm)
 {
     return search->config->place == NULL || forecast->version % CLV_POLICY_CLASSIC_FORECASTS == 0 ||
            is_in_use(search, algorithm);
 }
 
-static int allowed(const clv_choose_search_t *search, const clv_pap_forecast_t *forecast,
-                   int32_t algorithm)
+static bool allowed(const clv_choose_search_t *search, const clv_pap_forecast_t *forecast,
+                    int32_t algorithm)
 {
     if (search->forced >= 0) {
         return algorithm == search->forced;
     }
     if (algorithm == CLV_ALGORITHM_HOST_CHAINS && search->config->place == NULL) {
-        return 0; /* then it is the same as rank_chain */
+        return false; /* then it is the same as rank_chain */
     }
     if (clv_algorithm_synchronises(algorithm)) {
         return forecast != NULL && forecast->n_record_sets >= CLV_POLICY_SURE_SETS &&
@@ -553,14 +554,14 @@ static int allowed(const clv_choose_search_t *search, const clv_pap_forecast_t *
         return clv_algorithms[algorithm].needs_times <= 0;
     }
     if (algorithm == CLV_ALGORITHM_HELPER_TREES && !trees_pay(search)) {
-        return 0;
+        return false;
     }
     return clv_algorithms[algorithm].needs_times <= 0 ||
            forecast->n_record_sets >= CLV_POLICY_SURE_SETS;
 }
 
 /* A classic algorithm has the same plan for each forecast, so its count was found once. */
-static int has_one_count(const clv_choose_search_t *search, int32_t algorithm)
+static bool has_one_count(const clv_choose_search_t *search, int32_t algorithm)
 {
     return search->forced < 0 && clv_algorithm_synchronises(algorithm);
 }

@@ -9,6 +9,8 @@
 #ifndef CLV_CHOOSE_SEARCH_H
 #define CLV_CHOOSE_SEARCH_H
 
+#include <stdbool.h>
+
 #include "choose/choose.h"
 #include "schedule/sched_fast_estimate.h"
 #include "schedule/sched_host_order.h"
@@ -59,7 +61,7 @@ void clv_choose_search_close(clv_choose_search_t *search);
 
 /* Whether every candidate is cheap to make and estimate: few ranks times segments, and no link
  * shared by ranks. */
-int clv_choose_search_is_cheap(const clv_choose_config_t *config, const clv_pap_stream_key_t *key);
+bool clv_choose_search_is_cheap(const clv_choose_config_t *config, const clv_pap_stream_key_t *key);
 
 /* Tries all allowed candidates. Afterwards best is the best one, and found has the best of each
  * algorithm that could win, that runs or is tried, or that needs no arrival times. Fails only with

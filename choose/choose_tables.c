@@ -94,13 +94,13 @@ const char *clv_algorithm_word(int algorithm)
     return (unsigned) algorithm < CLV_N_ALGORITHMS ? clv_algorithms[algorithm].word : "unknown";
 }
 
-int clv_algorithm_runs(int algorithm, int collective)
+bool clv_algorithm_runs(int algorithm, int collective)
 {
     return algorithm == CLV_ALGORITHM_AUTO ||
            (clv_algorithms[algorithm].collectives >> collective & 1U) != 0;
 }
 
-int clv_algorithm_plans(int algorithm, int collective)
+bool clv_algorithm_plans(int algorithm, int collective)
 {
     return clv_algorithms[algorithm].generator != NULL && clv_algorithm_runs(algorithm, collective);
 }

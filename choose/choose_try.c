@@ -10,7 +10,7 @@
 /* Twice the forecasts that a trial's three blocks need if each forecast measures a call. */
 #define MOST_FORECASTS (2 * CLV_CHOOSE_BLOCKS * (CLV_POLICY_BLOCK_CALLS + CLV_POLICY_CHANGE_CALLS))
 
-int clv_choose_try_has_incumbent(const clv_choose_iterations_t *iterations)
+bool clv_choose_try_has_incumbent(const clv_choose_iterations_t *iterations)
 {
     return iterations->blocks.n_blocks > 0;
 }
@@ -24,12 +24,12 @@ void clv_choose_try_set_incumbent(clv_choose_iterations_t *iterations, int32_t a
     }
 }
 
-int clv_choose_try_may_guess(const clv_choose_config_t *config,
-                             const clv_choose_iterations_t *iterations,
-                             const clv_pap_forecast_t *forecast, int32_t algorithm)
+bool clv_choose_try_may_guess(const clv_choose_config_t *config,
+                              const clv_choose_iterations_t *iterations,
+                              const clv_pap_forecast_t *forecast, int32_t algorithm)
 {
     if (clv_algorithm_synchronises(algorithm)) {
-        return 0;
+        return false;
     }
     return config->objective != CLV_OBJECTIVE_PACE || clv_algorithm_is_static(algorithm) ||
            algorithm == CLV_ALGORITHM_PREVIOUS ||
@@ -57,7 +57,7 @@ static void forget_fixed_orders(clv_choose_iterations_t *iterations)
     }
 }
 
-static int is_permille_of(int64_t ns, int64_t permille, int64_t of_ns)
+static bool is_permille_of(int64_t ns, int64_t permille, int64_t of_ns)
 {
     return ns <= of_ns / 1000 * permille;
 }
@@ -67,7 +67,7 @@ static int is_permille_of(int64_t ns, int64_t permille, int64_t of_ns)
 static void judge_incumbent(clv_choose_iterations_t *iterations, int64_t block_ns)
 {
     const int64_t middle_ns = clv_choose_blocks_middle(&iterations->blocks);
-    const int is_odd =
+    const bool is_odd =
         middle_ns > 0 && (is_permille_of(block_ns, 1000 - CLV_POLICY_ODD_PERMILLE, middle_ns) ||
                           !is_permille_of(block_ns, 1000 + CLV_POLICY_ODD_PERMILLE, middle_ns));
 
@@ -93,7 +93,7 @@ static void wait_longer(clv_choose_back_off_t *back_off)
 /* The trial has failed. */
 static void end_trial(clv_choose_iterations_t *iterations)
 {
-    iterations->trial.is_on = 0;
+    iterations->trial.is_on = false;
     wait_longer(&iterations->back_off[iterations->trial.algorithm]);
 }
 
@@ -101,7 +101,7 @@ static void win_trial(clv_choose_iterations_t *iterations)
 {
     const int32_t before = iterations->incumbent;
 
-    iterations->trial.is_on = 0;
+    iterations->trial.is_on = false;
     wait_longer(&iterations->back_off[before]);
     clv_choose_try_set_incumbent(iterations, iterations->trial.algorithm);
     iterations->blocks = iterations->trial.blocks;
@@ -110,9 +110,9 @@ static void win_trial(clv_choose_iterations_t *iterations)
 static void begin_trial(clv_choose_trial_t *trial, int32_t algorithm, int32_t needed_permille,
                         int64_t expected_loss_ns)
 {
-    trial->is_on = 1;
+    trial->is_on = true;
     trial->algorithm = algorithm;
-    trial->was_decoupled = 0;
+    trial->was_decoupled = false;
     trial->needed_permille = needed_permille;
     trial->n_forecasts = 0;
     trial->expected_loss_ns = expected_loss_ns;
@@ -193,9 +193,9 @@ static void stop_waiting(clv_choose_iterations_t *iterations)
 
 static void account(clv_choose_iterations_t *iterations, const clv_choose_interval_t *interval)
 {
-    const int is_trial = clv_choose_try_has_incumbent(iterations) &&
-                         interval->algorithm == iterations->trial.algorithm &&
-                         interval->algorithm != iterations->incumbent;
+    const bool is_trial = clv_choose_try_has_incumbent(iterations) &&
+                          interval->algorithm == iterations->trial.algorithm &&
+                          interval->algorithm != iterations->incumbent;
     int64_t block_ns;
 
     clv_choose_gain_look(iterations, interval);
@@ -218,7 +218,7 @@ static void account(clv_choose_iterations_t *iterations, const clv_choose_interv
 void clv_choose_try_account(const clv_choose_config_t *config, const clv_pap_forecast_t *forecast,
                             const clv_pap_progress_t *progress, clv_choose_iterations_t *iterations)
 {
-    const int was_decoupled = clv_choose_is_decoupled(config, iterations);
+    const bool was_decoupled = clv_choose_is_decoupled(config, iterations);
     const clv_choose_interval_t interval =
         clv_choose_iterations_take(config, forecast, progress, iterations);
     const int64_t earned_ns =
@@ -252,7 +252,7 @@ static int64_t expected_iteration(const clv_choose_search_t *search, int32_t alg
     const int64_t incumbent_ns = clv_choose_blocks_middle(&iterations->blocks);
     const int64_t gain_ns = search->score[iterations->incumbent] - search->score[algorithm];
     const int64_t expected_ns = clv_larger(incumbent_ns - gain_ns, 1);
-    const int is_stable = clv_algorithm_is_static(algorithm);
+    const bool is_stable = clv_algorithm_is_static(algorithm);
 
     if (!clv_choose_is_decoupled(search->config, iterations) ||
         algorithm == CLV_ALGORITHM_PREVIOUS) {
@@ -271,7 +271,7 @@ static int64_t expected_iteration(const clv_choose_search_t *search, int32_t alg
 /* Under a static order, decoupled ranks run as fast as the slowest one computes. A trial that would
  * have to be faster cannot win: another static order costs ranks their distances, and an order by
  * arrival only separates them while it runs, and they wait for each other when it ends. */
-static int cannot_gain(const clv_choose_search_t *search)
+static bool cannot_gain(const clv_choose_search_t *search)
 {
     const clv_choose_iterations_t *iterations = &search->state->iterations;
 
@@ -282,8 +282,8 @@ static int cannot_gain(const clv_choose_search_t *search)
 }
 
 /* Decoupled ranks lose their distances when one static order replaces another. */
-static int is_no_better_order(const clv_choose_search_t *search, int32_t algorithm,
-                              int64_t expected_ns)
+static bool is_no_better_order(const clv_choose_search_t *search, int32_t algorithm,
+                               int64_t expected_ns)
 {
     const clv_choose_iterations_t *iterations = &search->state->iterations;
 
@@ -293,8 +293,8 @@ static int is_no_better_order(const clv_choose_search_t *search, int32_t algorit
                            clv_choose_blocks_middle(&iterations->blocks));
 }
 
-static int may_try(const clv_choose_search_t *search, const clv_pap_forecast_t *forecast,
-                   int32_t algorithm, int64_t expected_ns)
+static bool may_try(const clv_choose_search_t *search, const clv_pap_forecast_t *forecast,
+                    int32_t algorithm, int64_t expected_ns)
 {
     const clv_choose_iterations_t *iterations = &search->state->iterations;
     const clv_choose_back_off_t *back_off = &iterations->back_off[algorithm];
@@ -309,7 +309,7 @@ static int may_try(const clv_choose_search_t *search, const clv_pap_forecast_t *
 
 /* Compares measured times if both were measured: segments that leave without their receiver let
  * their rank leave the call, which estimates ignore. */
-static int is_less_in_mpi(const clv_choose_search_t *search, int32_t algorithm, int32_t incumbent)
+static bool is_less_in_mpi(const clv_choose_search_t *search, int32_t algorithm, int32_t incumbent)
 {
     const clv_choose_score_t *one = &search->state->score[algorithm];
     const clv_choose_score_t *other = &search->state->score[incumbent];
@@ -322,7 +322,7 @@ static int is_less_in_mpi(const clv_choose_search_t *search, int32_t algorithm, 
 }
 
 /* Whether it is expected to end calls no later than the incumbent, with much less time in MPI. */
-static int waits_less(const clv_choose_search_t *search, int32_t algorithm)
+static bool waits_less(const clv_choose_search_t *search, int32_t algorithm)
 {
     const int32_t incumbent = search->state->iterations.incumbent;
 
@@ -377,7 +377,7 @@ void clv_choose_try_next(const clv_choose_search_t *search, const clv_pap_foreca
 {
     clv_choose_iterations_t *iterations = &search->state->iterations;
     clv_choose_trial_t *trial = &iterations->trial;
-    const int in_vain = cannot_gain(search);
+    const bool in_vain = cannot_gain(search);
     int64_t expected_ns = 0;
     int32_t algorithm;
 

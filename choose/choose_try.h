@@ -19,6 +19,8 @@
 #ifndef CLV_CHOOSE_TRY_H
 #define CLV_CHOOSE_TRY_H
 
+#include <stdbool.h>
+
 #include "choose/choose_iterations.h"
 #include "choose/choose_search.h"
 
@@ -28,7 +30,7 @@ void clv_choose_try_account(const clv_choose_config_t *config, const clv_pap_for
                             clv_choose_iterations_t *iterations);
 
 /* Whether the iteration time decides: there is an incumbent, and it has been measured. */
-int clv_choose_try_has_incumbent(const clv_choose_iterations_t *iterations);
+bool clv_choose_try_has_incumbent(const clv_choose_iterations_t *iterations);
 
 /* Sets the incumbent while nothing has been measured: it runs by its estimate. */
 void clv_choose_try_set_incumbent(clv_choose_iterations_t *iterations, int32_t algorithm);
@@ -38,8 +40,8 @@ void clv_choose_try_next(const clv_choose_search_t *search, const clv_pap_foreca
 
 /* Whether estimates alone may choose it: never a plan that synchronises the ranks, and none that
  * depends on arrivals if ranks are decoupled. */
-int clv_choose_try_may_guess(const clv_choose_config_t *config,
-                             const clv_choose_iterations_t *iterations,
-                             const clv_pap_forecast_t *forecast, int32_t algorithm);
+bool clv_choose_try_may_guess(const clv_choose_config_t *config,
+                              const clv_choose_iterations_t *iterations,
+                              const clv_pap_forecast_t *forecast, int32_t algorithm);
 
 #endif

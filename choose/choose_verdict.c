@@ -17,7 +17,7 @@ static const char *const units[] = {[CLV_OBJECTIVE_PACE] = "from one call to the
                                     [CLV_OBJECTIVE_AFTER] = "after their last arrival",
                                     [CLV_OBJECTIVE_MPI_TIME] = "in MPI"};
 
-static int is_of_run(const clv_verdict_facts_t *facts)
+static bool is_of_run(const clv_verdict_facts_t *facts)
 {
     return facts->config->objective == CLV_OBJECTIVE_PACE;
 }
@@ -63,7 +63,7 @@ static double magnitude(double x)
     return x < 0 ? -x : x;
 }
 
-static int is_comparable(const clv_verdict_facts_t *facts)
+static bool is_comparable(const clv_verdict_facts_t *facts)
 {
     return facts->gains.n_calls >= CLV_POLICY_COMPARED_CALLS && facts->gains.took_ns > 0;
 }
