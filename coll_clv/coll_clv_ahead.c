@@ -56,8 +56,8 @@ struct coll_clv_ahead {
     int n_ranks;
     int64_t guaranteed; /* minimum credit of each of the others towards this rank, bytes */
     int64_t call;
-    int waits;        /* the send being asked for has been refused before */
-    int failed;       /* something went wrong in a call */
+    bool waits;       /* the send being asked for has been refused before */
+    bool failed;      /* something went wrong in a call */
     int first_active; /* 1 + a peer with messages since the call began; above n_ranks: none */
     int n_open;
     open_word_t open[MAX_OPEN_WORDS];
@@ -150,7 +150,7 @@ static void tell(coll_clv_ahead_t *ahead, int peer, const clv_credit_message_t *
         ahead->n_open++;
         return;
     }
-    ahead->failed = 1;
+    ahead->failed = true;
     if (NULL != open) {
         open->request = NULL;
     }
@@ -169,7 +169,7 @@ void coll_clv_ahead_posted(coll_clv_ahead_t *ahead, int peer, size_t n_bytes)
 {
     int64_t charge = clv_credit_charge((int64_t) n_bytes);
     clv_credit_message_t message;
-    int tells;
+    bool tells;
 
     note_active(ahead, peer);
     pthread_mutex_lock(&pool_lock);
@@ -182,13 +182,13 @@ void coll_clv_ahead_posted(coll_clv_ahead_t *ahead, int peer, size_t n_bytes)
 
 /* Whether we may stop waiting for credit messages at end_ns: after a failure, or in MPI_Finalize,
  * where losing one does no harm and waiting for it could. */
-static int may_give_up(const coll_clv_ahead_t *ahead)
+static bool may_give_up(const coll_clv_ahead_t *ahead)
 {
     return ahead->failed || OMPI_SUCCESS != failure_of(ahead) ||
            ompi_mpi_state >= OMPI_MPI_STATE_FINALIZE_STARTED;
 }
 
-static int must_wait(const coll_clv_ahead_t *ahead, int64_t end_ns)
+static bool must_wait(const coll_clv_ahead_t *ahead, int64_t end_ns)
 {
     return !may_give_up(ahead) || clv_local_now_ns() < end_ns;
 }
@@ -238,7 +238,7 @@ static int take_words(coll_clv_ahead_t *ahead, int peer)
 
 /* Usually false. A probe that finds nothing makes Open MPI progress, which may yield the core just
  * when a segment could leave. */
-static int must_look(const coll_clv_ahead_t *ahead, const peer_credit_t *credit, int may_send)
+static bool must_look(const coll_clv_ahead_t *ahead, const peer_credit_t *credit, bool may_send)
 {
     const int64_t n_owed = credit->to.n_owed - credit->to.n_taken;
 
@@ -249,7 +249,7 @@ clv_status_t coll_clv_ahead_ask(coll_clv_ahead_t *ahead, int peer, size_t n_byte
 {
     peer_credit_t *credit = &ahead->credit[peer];
     int64_t charge = clv_credit_charge((int64_t) n_bytes);
-    int may_send = clv_credit_may_send(&credit->to, ahead->call, charge);
+    bool may_send = clv_credit_may_send(&credit->to, ahead->call, charge);
 
     if (must_look(ahead, credit, may_send)) {
         int rc = take_words(ahead, peer);
@@ -283,7 +283,7 @@ static void begin_call(coll_clv_ahead_t *ahead, int peer)
 {
     peer_credit_t *credit = &ahead->credit[peer];
     clv_credit_message_t message;
-    int tells;
+    bool tells;
 
     ahead->first_active = credit->next_active;
     credit->next_active = 0;
@@ -301,7 +301,7 @@ static void begin_call(coll_clv_ahead_t *ahead, int peer)
 void coll_clv_ahead_enter(coll_clv_ahead_t *ahead)
 {
     ahead->call++;
-    ahead->waits = 0;
+    ahead->waits = false;
     while (ahead->first_active <= ahead->n_ranks) {
         begin_call(ahead, ahead->first_active - 1);
     }
@@ -316,7 +316,7 @@ void coll_clv_ahead_enter(coll_clv_ahead_t *ahead)
 
 void coll_clv_ahead_fail(coll_clv_ahead_t *ahead)
 {
-    ahead->failed = 1;
+    ahead->failed = true;
 }
 
 /* ---- open and close -------------------------------------------------------------------------- */

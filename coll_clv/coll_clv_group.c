@@ -83,7 +83,7 @@ bool coll_clv_group_break(coll_clv_group_t *group)
     if (NULL == group || group->is_broken) {
         return false;
     }
-    group->is_broken = 1;
+    group->is_broken = true;
     if (NULL != group->clock.pap) {
         clv_pap_group_break(group->clock.pap);
     }
@@ -190,7 +190,7 @@ static int why_no_forecast(const coll_clv_group_t *group)
     return clv_pap_group_is_lost(group->clock.pap) ? CLV_REASON_LOST : CLV_REASON_NO_FORECAST;
 }
 
-static int is_wanted(const kept_node_plan_t *kept, const kept_node_plan_t *wanted)
+static bool is_wanted(const kept_node_plan_t *kept, const kept_node_plan_t *wanted)
 {
     return kept->is_set && kept->rule == wanted->rule &&
            clv_choose_same_key(&kept->key, &wanted->key) &&
@@ -426,7 +426,7 @@ static CLV_HOT void keep_decision(stream_keys_t *stream, const clv_pap_call_t *c
                                   const clv_choose_decision_t *decision)
 {
     if (NULL != stream && call->sampled && clv_choose_is_sticky(decision)) {
-        stream->is_sticky = 1;
+        stream->is_sticky = true;
         stream->held_key = *key;
         stream->held = *decision;
     }
@@ -459,7 +459,7 @@ static CLV_HOT clv_status_t assign(coll_clv_group_t *group, const clv_pap_stream
 }
 
 CLV_HOT int coll_clv_group_begin(coll_clv_group_t *group, const clv_pap_stream_key_t *key,
-                                 int fixed, clv_pap_call_t *call, coll_clv_node_plan_t *node_plan)
+                                 bool fixed, clv_pap_call_t *call, coll_clv_node_plan_t *node_plan)
 {
     const clv_pap_forecast_t *forecast = NULL;
     const clv_pap_stream_key_t stream_key = clv_choose_arrivals_key(key);

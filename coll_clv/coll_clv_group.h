@@ -16,6 +16,8 @@
 #ifndef COLL_CLV_GROUP_H
 #define COLL_CLV_GROUP_H
 
+#include <stdbool.h>
+
 #include "ompi_config.h"
 
 #include "mpi.h"
@@ -37,8 +39,8 @@ typedef struct coll_clv_node_plan {
     int64_t n_steps;
     const clv_pap_forecast_t
         *forecast;     /* NULL: none for this call; valid until coll_clv_group_end */
-    int is_fixed;      /* not part of any stream */
-    int made_ahead;    /* the background thread had made the plan before the call */
+    bool is_fixed;     /* not part of any stream */
+    bool made_ahead;   /* the background thread had made the plan before the call */
     int64_t lookup_ns; /* from the arrival until the plan was known; 0 without the exchange */
 } coll_clv_node_plan_t;
 
@@ -82,7 +84,7 @@ void coll_clv_group_fetch(const coll_clv_group_t *group);
  * not numbered. Fails only if this process fails or Open MPI knows of a failure
  * (coll_clv_failure.h). The error must be returned to the caller of MPI, and the call has no
  * coll_clv_group_end. */
-int coll_clv_group_begin(coll_clv_group_t *group, const clv_pap_stream_key_t *key, int fixed,
+int coll_clv_group_begin(coll_clv_group_t *group, const clv_pap_stream_key_t *key, bool fixed,
                          clv_pap_call_t *call, coll_clv_node_plan_t *node_plan);
 /* How long the call took on this rank since its begin, ns; -1: a fixed call, which is not timed. */
 int64_t coll_clv_group_end(coll_clv_group_t *group, clv_pap_call_t *call,

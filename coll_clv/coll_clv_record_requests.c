@@ -87,7 +87,7 @@ static bool take(const struct ompi_request_t *request, bool stays, clv_pending_t
     place = NULL == table ? NULL : clv_pending_find(table, request);
     if (NULL != place) {
         *entry = *place;
-        place->is_begun = 0;
+        place->is_begun = false;
         if (!stays) {
             clv_pending_drop(table, request);
         }
@@ -145,7 +145,7 @@ static int complete(struct ompi_request_t *request)
 void coll_clv_requests_begun(coll_clv_module_t *module, struct ompi_communicator_t *comm,
                              struct ompi_request_t *request, const coll_clv_ended_t *begun)
 {
-    clv_pending_t entry = {.request = request, .arrival_ns = begun->arrival_ns, .is_begun = 1};
+    clv_pending_t entry = {.request = request, .arrival_ns = begun->arrival_ns, .is_begun = true};
     coll_clv_stream_place_t place;
 
     if (!coll_clv_record_stream(module, comm, begun, 0, &place) ||
@@ -180,7 +180,7 @@ static void begin(struct ompi_request_t *request, const kept_t *kept)
     if (NULL != entry) {
         entry->number = number;
         entry->arrival_ns = arrival_ns;
-        entry->is_begun = 1;
+        entry->is_begun = true;
     }
     pthread_mutex_unlock(&table_lock);
     request->req_complete_cb_data = request;

@@ -97,7 +97,7 @@ int coll_clv_setup_gather_more(struct ompi_communicator_t *comm, const clv_pap_g
     return rc;
 }
 
-static int reserve(setup_t *setup)
+static bool reserve(setup_t *setup)
 {
     size_t n_ranks = (size_t) ompi_comm_size(setup->comm);
 
@@ -142,7 +142,7 @@ clv_status_t coll_clv_setup_channel(const clv_choose_config_t *config,
                                        .port_range = params->port_range,
                                        .connect_timeout_ns = coll_clv_relay_lost_ns(),
                                        .patience_ns = COLL_CLV_PATIENCE_NS,
-                                       .has_relay = 1};
+                                       .has_relay = true};
 
     return coll_clv_process_open(&options, pap_p);
 }

@@ -11,6 +11,8 @@
 #ifndef COLL_CLV_SETUP_H
 #define COLL_CLV_SETUP_H
 
+#include <stdbool.h>
+
 #include "choose/choose_node_plan.h"
 #include "coll_clv/coll_clv_relay.h"
 #include "coll_clv/coll_clv_group.h"
@@ -29,7 +31,7 @@ typedef enum kept_rule { KEPT_BLIND, KEPT_FIXED, KEPT_STICKY } kept_rule_t;
 typedef struct kept_node_plan {
     clv_pap_stream_key_t key;
     clv_choose_decision_t decision;
-    int is_set;
+    bool is_set;
     kept_rule_t rule;
     clv_step_t *steps; /* NULL: the previous function */
     int64_t n_steps;
@@ -39,7 +41,7 @@ typedef struct kept_node_plan {
 typedef struct stream_keys {
     _Alignas(CLV_LINE_BYTES) uint32_t generation;
     clv_choose_keys_t keys;
-    int is_sticky;
+    bool is_sticky;
     clv_pap_stream_key_t held_key;
     clv_choose_decision_t held;
 } stream_keys_t;
@@ -59,7 +61,7 @@ struct coll_clv_group {
     coll_clv_clock_t clock; /* with the group of pap_predict; pap NULL: without the exchange */
     int32_t node_index;     /* of this rank among its node's ranks */
     int32_t last_stream;    /* the stream used last */
-    int32_t is_broken;      /* a call has failed here, so every later one fails */
+    bool is_broken;         /* a call has failed here, so every later one fails */
     clv_step_t
         *own_steps; /* of a plan that this rank had to make itself; freed at the end of the call */
     _Alignas(CLV_LINE_BYTES) stream_keys_t streams[CLV_PAP_MAX_STREAMS];

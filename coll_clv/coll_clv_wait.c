@@ -45,11 +45,11 @@ CLV_COLD void coll_clv_wait_look(coll_clv_wait_t *wait, const coll_clv_wait_ops_
         wait->since_ns = now_ns;
         wait->where = where;
     }
-    wait->is_shown = 1;
+    wait->is_shown = true;
     shown = wait;
     pthread_mutex_unlock(&lock);
     if (stall_ns > 0 && !wait->has_reported && now_ns - wait->since_ns >= stall_ns) {
-        wait->has_reported = 1;
+        wait->has_reported = true;
         tell(ops, context, now_ns - wait->since_ns);
     }
 }
@@ -61,7 +61,7 @@ void coll_clv_wait_unshow(coll_clv_wait_t *wait)
         shown = NULL;
     }
     pthread_mutex_unlock(&lock);
-    wait->is_shown = 0;
+    wait->is_shown = false;
 }
 
 void coll_clv_wait_read(coll_clv_where_t *where_p)

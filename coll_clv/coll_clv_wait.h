@@ -13,6 +13,7 @@
 #ifndef COLL_CLV_WAIT_H
 #define COLL_CLV_WAIT_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "coll_clv/coll_clv_tables.h"
@@ -30,8 +31,8 @@ typedef struct coll_clv_wait {
     int64_t since_ns; /* local time at which it was first seen at this place */
     coll_clv_where_t where;
     int32_t turns;
-    int32_t is_shown;
-    int32_t has_reported;
+    bool is_shown;
+    bool has_reported;
 } coll_clv_wait_t;
 
 /* Says where the call is now (*where_p is zero), and the same in words for the user. */
