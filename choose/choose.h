@@ -5,7 +5,7 @@
  *
  * What: takes a forecast and a config (both equal on all ranks) and the state left by this stream's
  * earlier forecasts; returns the choice for the calls that use the forecast, and its plan. Integers
- * only, and a deterministic function of its arguments, because every node's leader computes it
+ * only, and a deterministic function of its arguments, because every host's leader computes it
  * alone and all must agree. Its entry is clv_choose_node_plan (choose_node_plan.h): (config, key,
  * forecast, state) -> node plan, for each of the keys that share the forecast (choose_keys.h). The
  * component, the simulation and bench_decide all run this module and add no rule. Not: whether a
@@ -28,7 +28,7 @@
  *      are charged with the distance that the ranks would lose.
  *
  * Plans are made for arrivals in whole round lengths, counted from the first, with or without a
- * cache: so a plan is a function of the forecast alone, whatever a node's cache holds.
+ * cache: so a plan is a function of the forecast alone, whatever a host's cache holds.
  *
  * Cost: one plan per candidate tried, on the background thread; docs/design/schedule.md has a
  * table.
@@ -58,7 +58,7 @@
 
 /* ---- config ---------------------------------------------------------------------------------- */
 
-/* Ranks times segments of the largest plan: bounds plan time and the node's table. */
+/* Ranks times segments of the largest plan: bounds plan time and the host's table. */
 #define CLV_CHOOSE_MAX_CELLS 65536
 
 /* The config that all ranks of a communicator agree on once: the rank-equal parameters, one field

@@ -52,14 +52,14 @@ CLV_HOT const clv_step_t *clv_node_plan_steps(const clv_node_plan_t *node_plan, 
            node_plan->first[index];
 }
 
-size_t clv_node_places_bytes(int32_t n_keys)
+size_t clv_host_places_bytes(int32_t n_keys)
 {
     return sizeof(clv_node_plans_t) + (size_t) n_keys * sizeof(clv_node_plan_place_t);
 }
 
 size_t clv_node_plans_capacity(int32_t n_ranks)
 {
-    return clv_node_places_bytes(CLV_CHOOSE_MAX_KEYS) +
+    return clv_host_places_bytes(CLV_CHOOSE_MAX_KEYS) +
            CLV_CHOOSE_MAX_KEYS * clv_node_plan_bytes(n_ranks, 0) +
            2 * (size_t) CLV_CHOOSE_MAX_CELLS * sizeof(clv_step_t);
 }
@@ -178,8 +178,8 @@ static size_t plan_key(const clv_chooser_t *chooser, const clv_pap_stream_key_t 
     if (status == CLV_OK && decision.algorithm != CLV_ALGORITHM_PREVIOUS) {
         status = decided_plan(chooser, key, forecast, &decision, &plan, &made);
     }
-    used = clv_node_plan_write(node_plan, n_bytes, &decision, plan, chooser->node_ranks,
-                               chooser->n_node_ranks);
+    used = clv_node_plan_write(node_plan, n_bytes, &decision, plan, chooser->host_ranks,
+                               chooser->n_host_ranks);
     node_plan->status = status;
     clv_plan_free(made);
     return used;
@@ -193,7 +193,7 @@ static size_t plan_keys(const clv_chooser_t *chooser, const clv_pap_forecast_t *
 {
     int32_t slots[CLV_CHOOSE_MAX_KEYS] = {0};
     const int32_t n_keys = clv_choose_keys_order(&memory->keys, slots);
-    size_t at = clv_node_places_bytes(n_keys);
+    size_t at = clv_host_places_bytes(n_keys);
 
     for (int32_t i = 0; i < n_keys; i++) {
         clv_choose_state_t *state = &memory->state[slots[i]];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * The module's entry: (config, keys, forecast, memory) -> node plans, which lie beside a forecast
- * in the node's table: for each plan key of the stream a decision and the steps of this node's
+ * in the host's table: for each plan key of the stream a decision and the steps of this host's
  * ranks, made by the background thread before any rank asks.
  *
  * Layout: the list of keys, most recently used first, then their node plans in that order. All
@@ -11,7 +11,7 @@
  * and decision. PURE.
  *
  * Units: int64 ns; sizes in bytes, steps counted.
- * Errors: in the node plan's status, so that every rank of the node sees them; a plan that does
+ * Errors: in the node plan's status, so that every rank of the host sees them; a plan that does
  *   not fit goes without steps.
  * Memory: all of it lies in the node_plans of the caller (clv_node_plans_capacity says how much);
  *   the chooser's ranks and cache stay its owner's.
@@ -27,18 +27,18 @@
 #include "choose/choose_keys.h"
 #include "schedule/schedule.h"
 
-/* What a node chooses with; fixed before the first forecast. */
+/* What a host chooses with; fixed before the first forecast. */
 typedef struct clv_chooser {
     clv_choose_config_t config;
-    const int32_t *node_ranks; /* increasing; the steps of these are listed */
-    int32_t n_node_ranks;
+    const int32_t *host_ranks; /* increasing; the steps of these are listed */
+    int32_t n_host_ranks;
     clv_plan_cache_t *plans; /* the thread's alone; NULL: all plans are made anew */
     int64_t *n_last;         /* by rank: how often last at a sampled call; NULL: nobody asks */
     int64_t n_sets;          /* sampled calls that the two are about */
 } clv_chooser_t;
 
 typedef struct clv_node_plan {
-    int32_t status;   /* CLV_OK, or CLV_NO_MEMORY: this node could not decide */
+    int32_t status;   /* CLV_OK, or CLV_NO_MEMORY: this host could not decide */
     int32_t n_listed; /* ranks with steps */
     clv_choose_decision_t decision;
     int64_t first[]; /* n_listed + 1 indices of steps, which follow the index */
@@ -73,7 +73,7 @@ const clv_node_plan_t *clv_node_plans_find(const clv_node_plans_t *node_plans,
 size_t clv_node_plan_bytes(int32_t n_listed, int64_t n_steps);
 
 /* Bytes before the node plans of n_keys plan keys. */
-size_t clv_node_places_bytes(int32_t n_keys);
+size_t clv_host_places_bytes(int32_t n_keys);
 
 /* Room for the node plans of a stream over so many ranks: decisions for all keys, and steps for as
  * many as have room together; a plan that needs more goes without steps. */

@@ -71,7 +71,7 @@
 #define CLV_PRINT_MAP(XX)                                                                          \
     XX(NONE,  "none",  0, "nothing")                                                               \
     XX(FORECAST, "forecast", 1, "the predicted arrivals of each new forecast")                     \
-    XX(PLAN,  "plan",  2, "each new plan; ranks are printed as rank@node where nodes have "        \
+    XX(PLAN,  "plan",  2, "each new plan; ranks are printed as rank@host where hosts have "        \
        "several")                                                                                  \
     XX(LINKS, "links", 8, "the measured costs of links, and the largest message that leaves "      \
        "without its receiver; forecast and plan print them, too")                                  \
@@ -169,7 +169,7 @@
     XX(FLAGS,  print,            PRINT,        0,       0,   15,         "",        5,   OWN,      \
        "What to print in full")                                                                     \
     XX(STRING, record,           NONE,         "",      0,   1023,       "",        2,   EQUAL,    \
-       "Folder for a record of every rank's arrivals at collectives, one file per node, for "      \
+       "Folder for a record of every rank's arrivals at collectives, one file per host, for "      \
        "clv-view; empty: none. Set alone, clv only records, and collectives run as without it")    \
     XX(LIST,   record_ops,       OP,           "",      0,   255,        "",        4,   EQUAL,    \
        "Operations to record, separated by commas; ^ before the list: all but these; empty: all")  \
@@ -179,7 +179,7 @@
     XX(INT,    record_every,     NONE,         1,       1,   1048576,    "calls",   4,   EQUAL,    \
        "N: record only every Nth call of a communicator")                                          \
     XX(INT,    record_max_mib,   NONE,         64,      1,   1048576,    "MiB",     4,   OWN,      \
-       "Size limit of a node's file. As the file fills, clv records every second call, then "      \
+       "Size limit of a host's file. As the file fills, clv records every second call, then "      \
        "every fourth, and so on")
 /* clang-format on */
 

@@ -262,7 +262,7 @@ void clv_choose_print_early(char *text, size_t size, const clv_cost_t *cost, boo
     char near[64] = "";
 
     if (has_places) {
-        (void) snprintf(near, sizeof near, " between nodes, %" PRId64 " inside",
+        (void) snprintf(near, sizeof near, " between hosts, %" PRId64 " inside",
                         cost->near_early_bytes);
     }
     (void) snprintf(text, size,
@@ -297,8 +297,8 @@ void clv_choose_print_cost(const char *title, const clv_choose_config_t *config,
             title, config->n_ranks, MS(cost->latency_ns), far_ns, MS(cost->gap_ns));
     } else {
         say(&to,
-            "%s: %" PRId32 " ranks on %" PRId32 " nodes; a message takes %.3f ms and %.3f ns a "
-            "byte between nodes, %.3f ms and %.3f ns inside, one every %.3f ms; combining %.3f ns",
+            "%s: %" PRId32 " ranks on %" PRId32 " hosts; a message takes %.3f ms and %.3f ns a "
+            "byte between hosts, %.3f ms and %.3f ns inside, one every %.3f ms; combining %.3f ns",
             title, config->n_ranks, count_places(config), MS(cost->latency_ns), far_ns,
             MS(cost->near_latency_ns), near_ns, MS(cost->gap_ns), (double) cost->combine_ps / 1000);
     }

@@ -44,7 +44,7 @@ void clv_choose_print_not_taken(char *text, size_t size, const clv_choose_config
 void clv_choose_print_left_alone(char *text, size_t size, int64_t n_many_ranks,
                                  int64_t n_displaced);
 
-/* "nonblocking sends complete without their receiver up to 16384 bytes between nodes, 8192 inside":
+/* "nonblocking sends complete without their receiver up to 16384 bytes between hosts, 8192 inside":
  * the latter only with has_places. */
 void clv_choose_print_early(char *text, size_t size, const clv_cost_t *cost, bool has_places);
 

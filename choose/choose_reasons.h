@@ -23,14 +23,14 @@
     XX(EXCHANGE_OFF,     exchange_off,     "coll_clv_exchange is off")                             \
     XX(UNEQUAL,          unequal,          "not all ranks have clv with the same parameters")      \
     XX(NO_CHANNEL,       no_channel,       "a rank has no background channel")                     \
-    XX(NO_TABLE,         no_table,         "a rank could not open its node's shared table")        \
+    XX(NO_TABLE,         no_table,         "a rank could not open its host's shared table")        \
     XX(NO_MEMORY,        no_memory,        "a host refused a rank shared memory, a thread or a "   \
        "descriptor")                                                                               \
     XX(NO_ADDRESS,       no_address,       "a host has no network address that another could reach") \
     XX(NOT_YET,          not_yet,          "the communicator has carried too few bytes yet "       \
        "(coll_clv_setup_bytes)")                                                                   \
     XX(NO_FORECAST,         no_forecast,         "there is no prediction yet")                           \
-    XX(LOST,             lost,             "a connection between nodes was lost for good")         \
+    XX(LOST,             lost,             "a connection between hosts was lost for good")         \
     XX(TRYING,           trying,           "it is on trial")                                       \
     XX(PREDICTED,        predicted,        "predicted to end first")                               \
     XX(KEPT,             kept,             "no other choice is clearly better than the current "   \

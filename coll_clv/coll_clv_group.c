@@ -300,7 +300,7 @@ static CLV_HOT clv_status_t assign_from(coll_clv_group_t *group, const clv_pap_s
     if (CLV_ALGORITHM_PREVIOUS == made->decision.algorithm) {
         return CLV_OK;
     }
-    node_plan->steps = clv_node_plan_steps(made, group->node_index, &node_plan->n_steps);
+    node_plan->steps = clv_node_plan_steps(made, group->host_index, &node_plan->n_steps);
     node_plan->made_ahead = NULL != node_plan->steps;
     return node_plan->made_ahead ? CLV_OK : assign_own(group, key, forecast, node_plan);
 }
@@ -389,7 +389,7 @@ static CLV_COLD int cut_off(const coll_clv_group_t *group, clv_status_t status)
     if (OMPI_SUCCESS != failure) {
         return failure;
     }
-    clv_log(CLV_LOG_ERROR, "lost the connection to the other nodes just before a decision; this "
+    clv_log(CLV_LOG_ERROR, "lost the connection to the other hosts just before a decision; this "
                            "call fails, because clv cannot know which plan they run");
     return ompi_error_of(status);
 }

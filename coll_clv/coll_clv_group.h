@@ -11,7 +11,7 @@
  * Threads: as MPI demands of a communicator, one call at a time; several communicators at once.
  * The background thread has of a group its chooser alone.
  * Memory per communicator: clv_pap_group_t's table, COLL_CLV_KEPT_NODE_PLANS lists of steps, and on
- * each node's leader CLV_CHOOSE_CACHE_BYTES of plans.
+ * each host's leader CLV_CHOOSE_CACHE_BYTES of plans.
  */
 #ifndef COLL_CLV_GROUP_H
 #define COLL_CLV_GROUP_H

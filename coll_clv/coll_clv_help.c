@@ -4,7 +4,7 @@
  *
  * The texts are compiled in, so that they do not depend on the component's place or on the
  * library's help files. Open MPI's own show_help sends its texts to mpirun, which early in MPI_Init
- * loses some of them (seen with 4.1.4 on messages from two ranks at once). So one process of a node
+ * loses some of them (seen with 4.1.4 on messages from two ranks at once). So one process of a host
  * writes the text itself.
  */
 #include "coll_clv/coll_clv.h"

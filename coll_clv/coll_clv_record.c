@@ -230,7 +230,7 @@ static void open_file(const start_t *start, const clv_choose_config_t *config)
     const char *folder = mca_coll_clv_component.params.record;
     int32_t n_nodes = 0, n_local = 0;
     const int32_t node = clv_pap_group_leads(recorder->group, &n_nodes);
-    const int32_t *ranks = clv_pap_group_node_ranks(recorder->group, &n_local);
+    const int32_t *ranks = clv_pap_group_host_ranks(recorder->group, &n_local);
     clv_clva_head_t head;
     char path[1200];
     char cause[100];
@@ -375,7 +375,7 @@ static bool list_members(struct ompi_communicator_t *comm, int *members)
 static bool tells(const int *members, int n_ranks, int own)
 {
     int32_t n_local = 0;
-    const int32_t *local = clv_pap_group_node_ranks(recorder->group, &n_local);
+    const int32_t *local = clv_pap_group_host_ranks(recorder->group, &n_local);
 
     for (int i = 0; i < n_ranks; i++) {
         for (int32_t k = 0; k < n_local; k++) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * The relay of the background channel over MPI (clv_pap_group_relay): where a connection between
- * two nodes stays away although MPI works, what their leaders have to settle travels as messages of
+ * two hosts stays away although MPI works, what their leaders have to settle travels as messages of
  * the communicator. A function of Open MPI's progress does that, so it works wherever a rank is
  * inside MPI; a rank that computes is waited for.
  *

@@ -232,13 +232,13 @@ static bool all_know(const setup_t *setup)
            (NULL != config->place) == (0 != known->has_places);
 }
 
-static void find_node(coll_clv_group_t *group)
+static void find_host(coll_clv_group_t *group)
 {
-    group->chooser.node_ranks =
-        clv_pap_group_node_ranks(group->clock.pap, &group->chooser.n_node_ranks);
-    for (int32_t i = 0; i < group->chooser.n_node_ranks; i++) {
-        if (group->chooser.node_ranks[i] == group->rank) {
-            group->node_index = i;
+    group->chooser.host_ranks =
+        clv_pap_group_host_ranks(group->clock.pap, &group->chooser.n_host_ranks);
+    for (int32_t i = 0; i < group->chooser.n_host_ranks; i++) {
+        if (group->chooser.host_ranks[i] == group->rank) {
+            group->host_index = i;
         }
     }
 }
@@ -317,7 +317,7 @@ static int join(setup_t *setup)
         setup->why = read_reports(setup);
     }
     if (CLV_FIT == setup->why) {
-        find_node(group);
+        find_host(group);
         if (CLV_OK != clv_pap_group_activate(group->clock.pap)) {
             clv_log(CLV_LOG_ERROR, "the background thread did not take the communicator");
         }

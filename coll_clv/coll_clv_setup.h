@@ -59,7 +59,7 @@ int coll_clv_setup_gather_more(struct ompi_communicator_t *comm, const clv_pap_g
 struct coll_clv_group {
     struct ompi_communicator_t *comm; /* whose module has this group */
     coll_clv_clock_t clock; /* with the group of pap_predict; pap NULL: without the exchange */
-    int32_t node_index;     /* of this rank among its node's ranks */
+    int32_t host_index;     /* of this rank among its host's ranks */
     int32_t last_stream;    /* the stream used last */
     bool is_broken;         /* a call has failed here, so every later one fails */
     clv_step_t

@@ -73,7 +73,7 @@
                         "ranks, ns; -1 before the first")                                          \
     XX(forecast_wait_max_ns, "longest wait of a call of this process for its forecast, ns")        \
     XX(late_rank,       "rank that was last most often, in the communicator with the most "        \
-                        "sampled calls; -1: none. Only in the process that plans for its node, "   \
+                        "sampled calls; -1: none. Only in the process that plans for its host, "   \
                         "and with coll_clv_print summary")                                         \
     XX(late_calls,      "number of sampled calls at which that rank was last")                     \
     XX(late_of_calls,   "number of sampled calls in that communicator")
@@ -90,17 +90,17 @@ typedef struct coll_clv_gauges {
 /* clang-format off */
 /*     name             meaning */
 #define COLL_CLV_LINK_MAP(XX)                                                                      \
-    XX(latency_ns,      "time of an empty message, ns; between nodes if any node has several "     \
+    XX(latency_ns,      "time of an empty message, ns; between hosts if any host has several "     \
                         "ranks")                                                                   \
     XX(byte_ps,         "time of a byte on the same links, picoseconds")                           \
-    XX(near_latency_ns, "time of an empty message between ranks of a node, ns; 0 if no ranks, "    \
-                        "or all of them, share a node")                                            \
+    XX(near_latency_ns, "time of an empty message between ranks of a host, ns; 0 if no ranks, "    \
+                        "or all of them, share a host")                                            \
     XX(near_byte_ps,    "time of a byte on the same links, picoseconds")                           \
     XX(combine_ps,      "time to combine a byte of doubles, picoseconds; 0 as above")              \
     XX(gap_ns,          "least time from one message of a rank to its next, ns")                   \
     XX(early_bytes,     "largest message that a nonblocking send completes without its "           \
-                        "receiver, bytes; 0: none; between nodes if any node has several ranks")   \
-    XX(near_early_bytes, "the same between ranks of a node, bytes; 0: none, or not measured")
+                        "receiver, bytes; 0: none; between hosts if any host has several ranks")   \
+    XX(near_early_bytes, "the same between ranks of a host, bytes; 0: none, or not measured")
 /* clang-format on */
 
 /* MPI_T performance variables coll_clv_ahead_<name>, of this process. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * One node's global clock, kept by its leader's thread: when to ping the tree parent, and what its
- * answers say. The tree's edges are HCA3's pairs (child i and i without its lowest bit): each node
+ * One host's global clock, kept by its leader's thread: when to ping the tree parent, and what its
+ * answers say. The tree's edges are HCA3's pairs (child i and i without its lowest bit): each host
  * learns the global time of its parent once the parent knows its own, level by level.
  *
  * A burst at the start, a few more while the drift is being learnt, then one every few seconds, or
@@ -39,7 +39,7 @@ void clv_pap_clock_init(clv_pap_clock_t *clock, bool is_reference);
 void clv_pap_clock_connected(clv_pap_clock_t *clock, int64_t now_ns);
 void clv_pap_clock_lost(clv_pap_clock_t *clock);
 
-/* The time is about to be used: records of this node's ranks are being sent. Keeps the clock
+/* The time is about to be used: records of this host's ranks are being sent. Keeps the clock
  * fresh. */
 void clv_pap_clock_used(clv_pap_clock_t *clock, int64_t now_ns);
 

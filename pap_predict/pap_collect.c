@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Records of this node's ranks: when to look for them, and how they reach the agreement, in global
+ * Records of this host's ranks: when to look for them, and how they reach the agreement, in global
  * time; see pap_leader_parts.h.
  */
 #include "pap_predict/pap_leader_parts.h"
@@ -25,7 +25,7 @@ static uint32_t latency_at(const clv_pap_leader_t *leader, int64_t local_ns)
     return local_ns < leader->measured_ns ? leader->older_latency_ns : leader->latency_ns;
 }
 
-/* Passes on the record of one of this node's ranks, in global time. 0: it is not usable. */
+/* Passes on the record of one of this host's ranks, in global time. 0: it is not usable. */
 static bool hand_in_one(clv_pap_leader_t *leader, int32_t rank, const clv_pap_local_record_t *given,
                         int64_t now_ns)
 {
@@ -38,8 +38,8 @@ static bool hand_in_one(clv_pap_leader_t *leader, int32_t rank, const clv_pap_lo
 
 static void hand_in(clv_pap_leader_t *leader, int32_t slot, int64_t version, int64_t now_ns)
 {
-    const int32_t first = leader->layout.first[leader->node];
-    const int32_t n_local = leader->layout.first[leader->node + 1] - first;
+    const int32_t first = leader->layout.first[leader->host];
+    const int32_t n_local = leader->layout.first[leader->host + 1] - first;
     int64_t last_ns = INT64_MIN;
     uint32_t flags = 0;
     clv_pap_clock_used(&leader->clock, now_ns);
@@ -47,8 +47,8 @@ static void hand_in(clv_pap_leader_t *leader, int32_t slot, int64_t version, int
         clv_pap_local_record_t given = {.flags = CLV_PAP_RECORD_INVALID};
         if (clv_pap_record_take(leader->table, i, slot, version, &given) != CLV_OK ||
             !hand_in_one(leader, leader->layout.rank_at[first + i], &given, now_ns)) {
-            clv_log(CLV_LOG_DEBUG, "node %d: slot %d, record %lld of local rank %d is not usable",
-                    leader->node, slot, (long long) version, i);
+            clv_log(CLV_LOG_DEBUG, "host %d: slot %d, record %lld of local rank %d is not usable",
+                    leader->host, slot, (long long) version, i);
         }
         last_ns = given.arrival_ns > last_ns ? given.arrival_ns : last_ns;
         flags |= given.flags;

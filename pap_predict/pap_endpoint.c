@@ -52,10 +52,10 @@ clv_status_t clv_pap_endpoint_host(clv_pap_endpoint_t *endpoint)
     return CLV_OK;
 }
 
-bool clv_pap_endpoint_same_node(const clv_pap_endpoint_t *a, const clv_pap_endpoint_t *b)
+bool clv_pap_endpoint_same_host(const clv_pap_endpoint_t *a, const clv_pap_endpoint_t *b)
 {
     return a->boot_hash == b->boot_hash && a->time_ns_id == b->time_ns_id &&
-           a->pid_ns_id == b->pid_ns_id && a->uid == b->uid && a->pretend_node == b->pretend_node;
+           a->pid_ns_id == b->pid_ns_id && a->uid == b->uid && a->pretend_host == b->pretend_host;
 }
 
 /* ---- addresses ---------------------------------------------------------------------------- */
@@ -132,7 +132,7 @@ void clv_pap_endpoint_encode(const clv_pap_endpoint_t *endpoint, unsigned char *
     clv_put_u64(bytes + AT_TABLE_BYTES, endpoint->table_bytes);
     clv_put_u64(bytes + AT_TOKEN, endpoint->table_token);
     memcpy(bytes + AT_KEY, endpoint->key, CLV_NET_KEY_BYTES);
-    clv_put_u32(bytes + AT_PRETEND, endpoint->pretend_node);
+    clv_put_u32(bytes + AT_PRETEND, endpoint->pretend_host);
     clv_put_u32(bytes + AT_PORT, endpoint->port);
     clv_put_u32(bytes + AT_N_ADDRESSES, (uint32_t) endpoint->n_addresses);
     for (int32_t i = 0; i < n_inside(endpoint->n_addresses); i++) {
@@ -173,7 +173,7 @@ clv_status_t clv_pap_endpoint_decode(const unsigned char *bytes, clv_pap_endpoin
     endpoint.wake_fd = clv_get_u32(bytes + AT_WAKE_FD);
     endpoint.table_bytes = clv_get_u64(bytes + AT_TABLE_BYTES);
     endpoint.table_token = clv_get_u64(bytes + AT_TOKEN);
-    endpoint.pretend_node = clv_get_u32(bytes + AT_PRETEND);
+    endpoint.pretend_host = clv_get_u32(bytes + AT_PRETEND);
     endpoint.port = (uint16_t) port;
     *endpoint_p = endpoint;
     memcpy(endpoint_p->key, bytes + AT_KEY, CLV_NET_KEY_BYTES); /* no copy of the key elsewhere */

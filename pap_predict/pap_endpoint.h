@@ -3,7 +3,7 @@
  * The endpoint record, which each rank sends all others once per group through the caller's
  * allgather.
  *
- * It says which ranks share a node, how to reach this rank's table and thread, and (rank 0's) the
+ * It says which ranks share a host, how to reach this rank's table and thread, and (rank 0's) the
  * group's key. A host may have any number of network addresses: an endpoint record has the first of
  * them and how many there are; where one has more, a second exchange moves the others of all ranks.
  * An endpoint record comes from another process: decode checks every field before use. Pure but for
@@ -33,7 +33,7 @@ typedef struct clv_pap_endpoint {
     uint32_t wake_fd;
     uint64_t table_bytes;
     uint64_t table_token;  /* random, also in the table's header to verify the memory */
-    uint32_t pretend_node; /* tests: ranks with different values are on different nodes */
+    uint32_t pretend_host; /* tests: ranks with different values are on different hosts */
     uint16_t port;
     int32_t n_addresses;                                     /* of the host */
     clv_net_address_t addresses[CLV_PAP_ENDPOINT_ADDRESSES]; /* the first of them */
@@ -47,7 +47,7 @@ typedef struct clv_pap_endpoint {
 clv_status_t clv_pap_endpoint_host(clv_pap_endpoint_t *endpoint) CLV_MUST_CHECK;
 
 /* Whether both ranks have the same clock, process numbers and user: then they share a table. */
-bool clv_pap_endpoint_same_node(const clv_pap_endpoint_t *a, const clv_pap_endpoint_t *b);
+bool clv_pap_endpoint_same_host(const clv_pap_endpoint_t *a, const clv_pap_endpoint_t *b);
 
 /* bytes: CLV_PAP_ENDPOINT_BYTES. Decode: CLV_PROTOCOL for anything that encode would not write. */
 void clv_pap_endpoint_encode(const clv_pap_endpoint_t *endpoint, unsigned char *bytes);

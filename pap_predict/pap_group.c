@@ -2,8 +2,8 @@
  *
  * A group on one rank: the three steps of its life and the calls; see pap_predict.h.
  *
- * A call touches the rank's own streams and the node's table, nothing else: no lock, no heap. One
- * system call at most, and none in a program that calls regularly: the node's last rank to give a
+ * A call touches the rank's own streams and the host's table, nothing else: no lock, no heap. One
+ * system call at most, and none in a program that calls regularly: the host's last rank to give a
  * record rings its leader's thread, unless that looks by itself (pap_polling.h).
  */
 #include <sched.h>
@@ -51,7 +51,7 @@ struct clv_pap_group {
     clv_pap_table_t *table;
     int64_t waiting_since_ns; /* 0: not waiting */
     int32_t n_local, local_rank;
-    clv_pap_leader_t *leader; /* on the node's first rank */
+    clv_pap_leader_t *leader; /* on the host's first rank */
     clv_pap_streams_t streams;
     view_t views[CLV_PAP_HALVES];
     clv_pap_bell_t *bell; /* where there is no leader */
@@ -63,7 +63,7 @@ struct clv_pap_group {
     int table_fd;            /* -1 once the others have opened it */
     bool owns_table;         /* else the leader does */
     bool listens;            /* holds the listener for the endpoint record */
-    int32_t *node_ranks;
+    int32_t *host_ranks;
     clv_pap_work_t work;
     bool is_hearing; /* a hint or a report of progress is under way */
 };
@@ -95,7 +95,7 @@ static clv_status_t fill_endpoint(clv_pap_group_t *group, uint64_t token,
     endpoint->wake_fd = (uint32_t) clv_net_thread_bell_fd(pap->thread);
     endpoint->table_bytes = clv_pap_table_bytes(&shape);
     endpoint->table_token = token;
-    endpoint->pretend_node = pap->pretend_node;
+    endpoint->pretend_host = pap->pretend_host;
     endpoint->port = pap->server.port;
     endpoint->n_addresses = pap->server.n_addresses;
     for (int32_t i = 0; i < endpoint->n_addresses && i < CLV_PAP_ENDPOINT_ADDRESSES; i++) {
@@ -208,13 +208,13 @@ void clv_pap_group_more(const clv_pap_group_t *group, unsigned char *more, size_
     clv_pap_endpoint_encode_more(server->addresses, server->n_addresses, more, n_bytes);
 }
 
-/* All endpoint records and the nodes' leaders, during attach. */
+/* All endpoint records and the hosts' leaders, during attach. */
 typedef struct endpoint_list {
     clv_pap_endpoint_t *endpoints; /* by rank */
-    clv_pap_endpoint_t *leaders;   /* by node */
-    int32_t *leader_rank;          /* by node */
-    int32_t *node_of_rank;
-    int32_t n_nodes;
+    clv_pap_endpoint_t *leaders;   /* by host */
+    int32_t *leader_rank;          /* by host */
+    int32_t *host_of_rank;
+    int32_t n_hosts;
 } endpoint_list_t;
 
 static void endpoint_list_clear(endpoint_list_t *endpoint_list)
@@ -226,7 +226,7 @@ static void endpoint_list_clear(endpoint_list_t *endpoint_list)
     clv_free(endpoint_list->endpoints);
     clv_free(endpoint_list->leaders);
     clv_free(endpoint_list->leader_rank);
-    clv_free(endpoint_list->node_of_rank);
+    clv_free(endpoint_list->host_of_rank);
 }
 
 static clv_status_t endpoint_list_reserve(endpoint_list_t *endpoint_list, int32_t n_ranks)
@@ -235,21 +235,21 @@ static clv_status_t endpoint_list_reserve(endpoint_list_t *endpoint_list, int32_
     endpoint_list->endpoints = clv_alloc(n, sizeof *endpoint_list->endpoints);
     endpoint_list->leaders = clv_alloc(n, sizeof *endpoint_list->leaders);
     endpoint_list->leader_rank = clv_alloc(n, sizeof *endpoint_list->leader_rank);
-    endpoint_list->node_of_rank = clv_alloc(n, sizeof *endpoint_list->node_of_rank);
+    endpoint_list->host_of_rank = clv_alloc(n, sizeof *endpoint_list->host_of_rank);
     return endpoint_list->endpoints && endpoint_list->leaders && endpoint_list->leader_rank &&
-                   endpoint_list->node_of_rank
+                   endpoint_list->host_of_rank
                ? CLV_OK
                : CLV_NO_MEMORY;
 }
 
-static int32_t node_of(const endpoint_list_t *endpoint_list, const clv_pap_endpoint_t *endpoint)
+static int32_t host_of(const endpoint_list_t *endpoint_list, const clv_pap_endpoint_t *endpoint)
 {
-    int32_t node = 0;
-    while (node < endpoint_list->n_nodes &&
-           !clv_pap_endpoint_same_node(&endpoint_list->leaders[node], endpoint)) {
-        node++;
+    int32_t host = 0;
+    while (host < endpoint_list->n_hosts &&
+           !clv_pap_endpoint_same_host(&endpoint_list->leaders[host], endpoint)) {
+        host++;
     }
-    return node;
+    return host;
 }
 
 /* Gathered by the caller; equal on all ranks. */
@@ -283,29 +283,29 @@ static clv_status_t endpoint_list_fill(endpoint_list_t *endpoint_list, const rep
             clv_log(CLV_LOG_ERROR, "the endpoint of rank %d is malformed", rank);
             return status;
         }
-        const int32_t node = node_of(endpoint_list, endpoint);
-        if (node == endpoint_list->n_nodes) {
-            endpoint_list->leaders[node] = *endpoint;
-            endpoint_list->leader_rank[node] = rank;
-            endpoint_list->n_nodes++;
+        const int32_t host = host_of(endpoint_list, endpoint);
+        if (host == endpoint_list->n_hosts) {
+            endpoint_list->leaders[host] = *endpoint;
+            endpoint_list->leader_rank[host] = rank;
+            endpoint_list->n_hosts++;
         }
-        endpoint_list->node_of_rank[rank] = node;
+        endpoint_list->host_of_rank[rank] = host;
     }
     return CLV_OK;
 }
 
-static clv_status_t list_node_ranks(clv_pap_group_t *group, const clv_pap_layout_t *layout,
-                                    int32_t node)
+static clv_status_t list_host_ranks(clv_pap_group_t *group, const clv_pap_layout_t *layout,
+                                    int32_t host)
 {
-    const int32_t first = layout->first[node];
-    group->n_local = layout->first[node + 1] - first;
-    group->node_ranks = clv_alloc((size_t) group->n_local, sizeof *group->node_ranks);
-    if (group->node_ranks == NULL) {
+    const int32_t first = layout->first[host];
+    group->n_local = layout->first[host + 1] - first;
+    group->host_ranks = clv_alloc((size_t) group->n_local, sizeof *group->host_ranks);
+    if (group->host_ranks == NULL) {
         return CLV_NO_MEMORY;
     }
-    memcpy(group->node_ranks, layout->rank_at + first,
-           (size_t) group->n_local * sizeof *group->node_ranks);
-    while (group->node_ranks[group->local_rank] != group->rank) {
+    memcpy(group->host_ranks, layout->rank_at + first,
+           (size_t) group->n_local * sizeof *group->host_ranks);
+    while (group->host_ranks[group->local_rank] != group->rank) {
         group->local_rank++;
     }
     return CLV_OK;
@@ -317,7 +317,7 @@ static clv_status_t become_leader(clv_pap_group_t *group, const endpoint_list_t 
     const clv_pap_leader_options_t options = {.pap = group->pap,
                                               .table = group->table,
                                               .hooks = group->hooks,
-                                              .node = endpoint_list->node_of_rank[group->rank],
+                                              .host = endpoint_list->host_of_rank[group->rank],
                                               .key = endpoint_list->endpoints[0].key,
                                               .endpoints = endpoint_list->leaders,
                                               .rank_endpoints = endpoint_list->endpoints};
@@ -336,7 +336,7 @@ static clv_status_t become_leader(clv_pap_group_t *group, const endpoint_list_t 
         return status;
     }
     group->owns_table = false;
-    if (layout->n_nodes > 1) {
+    if (layout->n_hosts > 1) {
         group->listens = false; /* the leader holds it now */
     }
     memset(layout, 0, sizeof *layout);
@@ -346,7 +346,7 @@ static clv_status_t become_leader(clv_pap_group_t *group, const endpoint_list_t 
 static clv_status_t follow_leader(clv_pap_group_t *group, const endpoint_list_t *endpoint_list)
 {
     const clv_pap_endpoint_t *endpoint =
-        &endpoint_list->leaders[endpoint_list->node_of_rank[group->rank]];
+        &endpoint_list->leaders[endpoint_list->host_of_rank[group->rank]];
     const clv_pap_table_shape_t shape = table_shape(group);
     clv_pap_table_close(group->table);
     (void) close(group->table_fd);
@@ -356,7 +356,7 @@ static clv_status_t follow_leader(clv_pap_group_t *group, const endpoint_list_t 
     clv_status_t status = clv_pap_table_open(&shape, endpoint->table_token, endpoint->pid,
                                              endpoint->table_fd, &group->table);
     if (status != CLV_OK) {
-        clv_log(CLV_LOG_ERROR, "rank %d cannot open the table of process %u on its node: %s",
+        clv_log(CLV_LOG_ERROR, "rank %d cannot open the table of process %u on its host: %s",
                 group->rank, (unsigned) endpoint->pid, clv_status_text(status));
         return status;
     }
@@ -370,15 +370,15 @@ static clv_status_t follow_leader(clv_pap_group_t *group, const endpoint_list_t 
 static clv_status_t take_place(clv_pap_group_t *group, const endpoint_list_t *endpoint_list)
 {
     clv_pap_layout_t layout = {0};
-    const int32_t node = endpoint_list->node_of_rank[group->rank];
-    clv_status_t status = clv_pap_layout_init(endpoint_list->node_of_rank, group->n_ranks,
-                                              endpoint_list->n_nodes, &layout);
+    const int32_t host = endpoint_list->host_of_rank[group->rank];
+    clv_status_t status = clv_pap_layout_init(endpoint_list->host_of_rank, group->n_ranks,
+                                              endpoint_list->n_hosts, &layout);
     if (status != CLV_OK) {
         return status;
     }
-    status = list_node_ranks(group, &layout, node);
+    status = list_host_ranks(group, &layout, host);
     if (status == CLV_OK) {
-        status = endpoint_list->leader_rank[node] == group->rank
+        status = endpoint_list->leader_rank[host] == group->rank
                      ? become_leader(group, endpoint_list, &layout)
                      : follow_leader(group, endpoint_list);
     }
@@ -400,10 +400,10 @@ clv_status_t clv_pap_group_attach(clv_pap_group_t *group, const unsigned char *e
     return status;
 }
 
-const int32_t *clv_pap_group_node_ranks(const clv_pap_group_t *group, int32_t *n_p)
+const int32_t *clv_pap_group_host_ranks(const clv_pap_group_t *group, int32_t *n_p)
 {
     *n_p = group->n_local;
-    return group->node_ranks;
+    return group->host_ranks;
 }
 
 unsigned char *clv_pap_group_share(const clv_pap_group_t *group)
@@ -413,9 +413,9 @@ unsigned char *clv_pap_group_share(const clv_pap_group_t *group)
     return share_bytes == 0 ? NULL : shares + (size_t) group->local_rank * share_bytes;
 }
 
-int32_t clv_pap_group_leads(const clv_pap_group_t *group, int32_t *n_nodes_p)
+int32_t clv_pap_group_leads(const clv_pap_group_t *group, int32_t *n_hosts_p)
 {
-    return group->leader ? clv_pap_leader_node(group->leader, n_nodes_p) : -1;
+    return group->leader ? clv_pap_leader_host(group->leader, n_hosts_p) : -1;
 }
 
 /* ---- step 3: activate, and the end -------------------------------------------------------- */
@@ -425,7 +425,7 @@ clv_status_t clv_pap_group_activate(clv_pap_group_t *group)
     if (group->leader == NULL) {
         return CLV_OK;
     }
-    (void) close(group->table_fd); /* every rank of the node has opened it */
+    (void) close(group->table_fd); /* every rank of the host has opened it */
     group->table_fd = -1;
     clv_net_thread_lock(group->pap->thread);
     clv_pap_leader_start(group->leader);
@@ -460,7 +460,7 @@ static void end(clv_pap_group_t *group, bool is_needed)
     clv_net_thread_lock(group->pap->thread);
     clv_pap_bell_release(group->pap, group->bell);
     clv_net_thread_unlock(group->pap->thread);
-    clv_free(group->node_ranks);
+    clv_free(group->host_ranks);
     clv_free(group->key_tables);
     clv_free(group);
 }

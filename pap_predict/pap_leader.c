@@ -21,7 +21,7 @@
 #define RESEND_NS      (4 * CLV_NS_PER_S)
 #define ABANDON_FACTOR 4 /* times connect_timeout_ns */
 #define NEVER_NS       (INT64_MAX / 4)
-#define LINGER_NS      (60 * CLV_NS_PER_S) /* serve other nodes this long after our rank left */
+#define LINGER_NS      (60 * CLV_NS_PER_S) /* serve other hosts this long after our rank left */
 
 clv_pap_leader_t **clv_pap_leader_next(clv_pap_leader_t *leader)
 {
@@ -74,7 +74,7 @@ static void tend(clv_pap_leader_t *leader, int64_t now_ns, bool is_last)
  * MPI_COMM_WORLD. */
 static void place(clv_pap_leader_t *leader)
 {
-    const int32_t *first = &leader->layout.first[leader->node];
+    const int32_t *first = &leader->layout.first[leader->host];
     const int32_t n_local = first[1] - first[0];
     if (leader->pids && n_local > leader->pap->n_placed_for) {
         leader->pap->n_placed_for = n_local;
@@ -99,7 +99,7 @@ static void save_memory(clv_pap_leader_t *leader, int64_t now_ns)
     clv_pap_agree_give_up(leader->agree, now_ns, CLV_PAP_LOST_REQUESTED);
 }
 
-/* A rank of this node, or another node, has broken the group; passed on once. */
+/* A rank of this host, or another host, has broken the group; passed on once. */
 static void pass_on_broken(clv_pap_leader_t *leader, int64_t now_ns)
 {
     if (clv_pap_table_is_broken(leader->table)) {
@@ -173,7 +173,7 @@ static clv_status_t create_agree(clv_pap_leader_t *leader)
     const int64_t lost_ns = leader->pap->options.connect_timeout_ns;
     const clv_pap_agree_options_t options = {
         .layout = &leader->layout,
-        .node = leader->node,
+        .host = leader->host,
         .lost_ns = lost_ns,
         .retry_ns = RESEND_NS,
         .abandon_ns = leader->pap->options.has_relay ? NEVER_NS : ABANDON_FACTOR * lost_ns};
@@ -182,8 +182,8 @@ static clv_status_t create_agree(clv_pap_leader_t *leader)
 
 static clv_status_t list_pids(clv_pap_leader_t *leader, const clv_pap_endpoint_t *rank_endpoints)
 {
-    const int32_t first = leader->layout.first[leader->node];
-    const int32_t n_local = leader->layout.first[leader->node + 1] - first;
+    const int32_t first = leader->layout.first[leader->host];
+    const int32_t n_local = leader->layout.first[leader->host + 1] - first;
     leader->pids = clv_alloc((size_t) n_local, sizeof *leader->pids);
     for (int32_t i = 0; leader->pids && i < n_local; i++) {
         leader->pids[i] = (pid_t) rank_endpoints[leader->layout.rank_at[first + i]].pid;
@@ -238,7 +238,7 @@ clv_status_t clv_pap_leader_create(const clv_pap_leader_options_t *options,
     leader->pap = options->pap;
     leader->table = options->table;
     leader->hooks = options->hooks;
-    leader->node = options->node;
+    leader->host = options->host;
     leader->layout = *layout;
     leader->max_payload = clv_pap_wire_max_bytes(layout->n_ranks);
     clv_net_group_id(options->key, leader->group_id);
@@ -266,10 +266,10 @@ clv_status_t clv_pap_leader_create(const clv_pap_leader_options_t *options,
     return CLV_OK;
 }
 
-int32_t clv_pap_leader_node(const clv_pap_leader_t *leader, int32_t *n_nodes_p)
+int32_t clv_pap_leader_host(const clv_pap_leader_t *leader, int32_t *n_hosts_p)
 {
-    *n_nodes_p = leader->layout.n_nodes;
-    return leader->node;
+    *n_hosts_p = leader->layout.n_hosts;
+    return leader->host;
 }
 
 void clv_pap_leader_free(clv_pap_leader_t *leader)
@@ -278,7 +278,7 @@ void clv_pap_leader_free(clv_pap_leader_t *leader)
     for (int32_t i = 0; i < leader->n_neighbours; i++) {
         clv_net_conn_close(leader->neighbours[i].conn);
     }
-    if (leader->layout.n_nodes > 1) {
+    if (leader->layout.n_hosts > 1) {
         clv_net_listen_release(&leader->pap->server);
     }
     clv_pap_table_close(leader->table);

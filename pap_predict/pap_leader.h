@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * A node's leader in one group: what the thread does for it. Collects the records of the node's
+ * A host's leader in one group: what the thread does for it. Collects the records of the host's
  * ranks from the table, runs the agreement over the connections to its tree neighbours, keeps the
  * clock, and publishes forecasts. Private to the pap_predict module.
  *
@@ -23,10 +23,10 @@ typedef struct clv_pap_leader_options {
     clv_pap_t *pap;
     clv_pap_table_t *table; /* owned by the leader after create */
     clv_pap_hooks_t hooks;
-    int32_t node; /* of the layout */
+    int32_t host; /* of the layout */
     const unsigned char *key;
     const clv_pap_endpoint_t
-        *endpoints; /* of all nodes' leaders, n_nodes of them; copied as needed */
+        *endpoints; /* of all hosts' leaders, n_hosts of them; copied as needed */
     const clv_pap_endpoint_t *rank_endpoints; /* of all ranks, likewise */
 } clv_pap_leader_options_t;
 
@@ -34,8 +34,8 @@ typedef struct clv_pap_leader_options {
 clv_status_t clv_pap_leader_create(const clv_pap_leader_options_t *options,
                                    const clv_pap_layout_t *layout,
                                    clv_pap_leader_t **leader_p) CLV_MUST_CHECK;
-/* The leader's node, and the number of nodes. */
-int32_t clv_pap_leader_node(const clv_pap_leader_t *leader, int32_t *n_nodes_p);
+/* The leader's host, and the number of hosts. */
+int32_t clv_pap_leader_host(const clv_pap_leader_t *leader, int32_t *n_hosts_p);
 /* Closes its connections and the table. */
 void clv_pap_leader_free(clv_pap_leader_t *leader);
 
@@ -62,9 +62,9 @@ bool clv_pap_leader_is_apart(clv_pap_leader_t *leader);
 
 /* ---- called by connections ---------------------------------------------------------------- */
 
-/* The key, if this is the leader of that group and node is one of its children; else NULL. */
+/* The key, if this is the leader of that group and host is one of its children; else NULL. */
 const unsigned char *clv_pap_leader_expects(const clv_pap_leader_t *leader,
-                                            const unsigned char *group_id, uint32_t node,
+                                            const unsigned char *group_id, uint32_t host,
                                             int32_t *neighbour_p, size_t *max_payload_p);
 /* A connection has finished its handshake; it replaces an older one of that neighbour. */
 void clv_pap_leader_conn_up(clv_pap_leader_t *leader, clv_net_conn_t *conn);

@@ -18,7 +18,7 @@
 #include "pap_predict/predict/pap_history.h"
 
 typedef struct clv_pap_neighbour {
-    int32_t node;
+    int32_t host;
     bool is_up;
     clv_net_conn_t *conn;     /* may still be connecting */
     int64_t echo_sent_ns;     /* of the last frame from it */
@@ -37,7 +37,7 @@ typedef struct clv_pap_neighbour {
 /* A message for the relay. */
 typedef struct clv_pap_parcel {
     struct clv_pap_parcel *next;
-    int32_t node;
+    int32_t host;
     size_t n_bytes;
     unsigned char bytes[];
 } clv_pap_parcel_t;
@@ -60,7 +60,7 @@ struct clv_pap_leader {
     clv_pap_table_t *table;
     clv_pap_hooks_t hooks;
     clv_pap_layout_t layout;
-    int32_t node;
+    int32_t host;
     unsigned char *key; /* CLV_NET_KEY_BYTES, a secret */
     unsigned char group_id[CLV_NET_GROUP_ID_BYTES];
     size_t max_payload;
@@ -88,18 +88,18 @@ struct clv_pap_leader {
     bool has_left;
     bool must_give_up; /* found in a callback, done in the next round */
     int64_t linger_ns; /* when to end, after has_left */
-    pid_t *pids;       /* of the node's ranks, until the thread has placed itself */
+    pid_t *pids;       /* of the host's ranks, until the thread has placed itself */
 };
 
 static inline bool clv_pap_leader_has_parent(const clv_pap_leader_t *leader)
 {
-    return leader->node > 0;
+    return leader->host > 0;
 }
 
 /* ---- pap_route.c ----------------------------------------------------------------------------- */
 
 /* Determines the neighbours and the addresses of the parent, from the endpoint records of all
- * nodes' leaders. CLV_UNSUPPORTED: the parent has no address that this node can reach.
+ * hosts' leaders. CLV_UNSUPPORTED: the parent has no address that this host can reach.
  * CLV_NO_MEMORY. */
 clv_status_t clv_pap_route_plan(clv_pap_leader_t *leader,
                                 const clv_pap_endpoint_t *endpoints) CLV_MUST_CHECK;
@@ -112,12 +112,12 @@ void clv_pap_route_ping(clv_pap_leader_t *leader, int64_t now_ns);
 /* Whether everything sent has left this process. */
 bool clv_pap_route_is_flushed(const clv_pap_leader_t *leader);
 /* The agreement's send and stale; context is the leader. */
-void clv_pap_route_send(void *context, int32_t node, const void *message, size_t n_bytes);
-void clv_pap_route_stale(void *context, int32_t node);
+void clv_pap_route_send(void *context, int32_t host, const void *message, size_t n_bytes);
+void clv_pap_route_stale(void *context, int32_t host);
 
 /* Pings the neighbours while a record waits; returns when to do so next. */
 int64_t clv_pap_route_beat(clv_pap_leader_t *leader, int64_t now_ns);
-/* Tells a neighbour whose link is up, once per connection, that this node's ranks freed the
+/* Tells a neighbour whose link is up, once per connection, that this host's ranks freed the
  * group. */
 void clv_pap_route_tell_through(clv_pap_leader_t *leader, clv_pap_neighbour_t *neighbour);
 /* Closes the connection with a neighbour, if there is one. */
@@ -128,7 +128,7 @@ void clv_pap_route_close(clv_pap_leader_t *leader, clv_pap_neighbour_t *neighbou
 /* Decides which neighbours use the relay, and which may; returns when to look again. */
 int64_t clv_pap_relay_watch(clv_pap_leader_t *leader, int64_t now_ns);
 /* Queues a message for a neighbour on the relay. */
-void clv_pap_relay_post(clv_pap_leader_t *leader, int32_t node, const void *bytes, size_t n_bytes);
+void clv_pap_relay_post(clv_pap_leader_t *leader, int32_t host, const void *bytes, size_t n_bytes);
 void clv_pap_relay_end(clv_pap_leader_t *leader);
 
 /* ---- pap_collect.c --------------------------------------------------------------------------- */

@@ -30,7 +30,7 @@ typedef struct clv_pap_polling {
 } clv_pap_polling_t;
 
 void clv_pap_polling_init(clv_pap_polling_t *polling);
-/* The node's last record was given at given_ns and has been found. */
+/* The host's last record was given at given_ns and has been found. */
 void clv_pap_polling_found(clv_pap_polling_t *polling, int64_t given_ns);
 /* A look that was due found nothing. */
 void clv_pap_polling_missed(clv_pap_polling_t *polling, int64_t now_ns);

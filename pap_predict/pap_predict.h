@@ -7,7 +7,7 @@
  * docs/design/protocol.md.
  *
  * What: streams, sampled calls, records, record sets, forecasts, predictors; the one background
- * thread, its listener and connections; the node's shared table; the group's global clock.
+ * thread, its listener and connections; the host's shared table; the group's global clock.
  * Not: MPI. The caller moves the endpoint records between the ranks (an allgather) and decides what
  * to do with a forecast. Nothing here calls back into MPI, and nothing aborts the process.
  *
@@ -18,7 +18,7 @@
  *   from 0.
  * Errors: CLV_NONE and CLV_AGAIN are answers; failures cost forecasts, never a call, and none is
  *   left to one rank alone.
- * Memory: groups are freed by their owner; a forecast points into the caller's array or the node's
+ * Memory: groups are freed by their owner; a forecast points into the caller's array or the host's
  *   table, as its function says; the table is bounded at activation.
  * Threads: one group is used by one thread at a time (as MPI requires for a communicator);
  *   different groups by different threads at once. open, close, group_create and group_free may be
@@ -126,9 +126,9 @@ typedef struct clv_pap_progress {
     int32_t last_rank;    /* the rank that arrived there last; -1: unknown, or clocks too inexact */
 } clv_pap_progress_t;
 
-/* The background thread of each node's leader calls it when a forecast is complete, before any rank
+/* The background thread of each host's leader calls it when a forecast is complete, before any rank
  * sees the forecast. Fills `node_plans` (zeroed, at least node_plans_bytes long, shared by the
- * node) with the node plans (opaque here) that the caller will find beside the forecast; returns
+ * host) with the node plans (opaque here) that the caller will find beside the forecast; returns
  * the bytes used (0: nothing). `key_table` is the key table that the ranks gave at the end of the
  * call before the newest sampled one. It should contain its own length, because old bytes may
  * follow it, up to key_table_bytes. It is zero if the stream had no earlier call, or if a rank
@@ -142,10 +142,10 @@ typedef size_t (*clv_pap_make_node_plans_t)(void *context, const clv_pap_stream_
                                             const void *key_table, void *memory, void *node_plans,
                                             size_t node_plans_bytes);
 
-/* The background thread of each node's leader calls it at the local time that it returned last, and
+/* The background thread of each host's leader calls it at the local time that it returned last, and
  * whenever a rank wakes it; the leader's rank calls it once more, is_last, when it frees the group.
- * memory: the shares of the node's ranks (clv_pap_group_share), share_bytes apart. clock: of the
- * node, NULL while there is none. Returns the time of the next call, local ns. */
+ * memory: the shares of the host's ranks (clv_pap_group_share), share_bytes apart. clock: of the
+ * host, NULL while there is none. Returns the time of the next call, local ns. */
 typedef int64_t (*clv_pap_tend_t)(void *context, unsigned char *memory, size_t share_bytes,
                                   const clv_cs_model_t *clock, int64_t now_ns, int is_last);
 
@@ -189,8 +189,8 @@ size_t clv_pap_more_bytes(const unsigned char *endpoints, int32_t n_ranks);
 void clv_pap_group_more(const clv_pap_group_t *group, unsigned char *more, size_t n_bytes);
 
 /* Step 2: the endpoint records of all ranks (n_ranks * CLV_PAP_ENDPOINT_BYTES) and the key of rank
- * 0, and the further bytes of all ranks; NULL: none. Finds the node's leader and attaches to its
- * table. The caller then agrees (allreduce MIN of success). CLV_UNSUPPORTED: two nodes have no
+ * 0, and the further bytes of all ranks; NULL: none. Finds the host's leader and attaches to its
+ * table. The caller then agrees (allreduce MIN of success). CLV_UNSUPPORTED: two hosts have no
  * address at which they reach each other; CLV_NO_MEMORY. */
 clv_status_t clv_pap_group_attach(clv_pap_group_t *group, const unsigned char *endpoints,
                                   const unsigned char *more) CLV_MUST_CHECK;
@@ -199,24 +199,24 @@ clv_status_t clv_pap_group_attach(clv_pap_group_t *group, const unsigned char *e
  * background. Otherwise all ranks free the group and go on without predictions. */
 clv_status_t clv_pap_group_activate(clv_pap_group_t *group) CLV_MUST_CHECK;
 
-/* The ranks of this rank's node, increasing, *n_p of them, this rank among them. Valid after
+/* The ranks of this rank's host, increasing, *n_p of them, this rank among them. Valid after
  * attach, until group_free. */
-const int32_t *clv_pap_group_node_ranks(const clv_pap_group_t *group, int32_t *n_p);
+const int32_t *clv_pap_group_host_ranks(const clv_pap_group_t *group, int32_t *n_p);
 
 /* This rank's share, valid until group_free; NULL if share_bytes is 0. clv_pap_group_wake tells the
  * leader's thread to tend now; a system call. */
 unsigned char *clv_pap_group_share(const clv_pap_group_t *group);
 void clv_pap_group_wake(const clv_pap_group_t *group);
-/* The number of this rank's node, where this rank is its leader, else -1; *n_nodes_p is set there.
+/* The number of this rank's host, where this rank is its leader, else -1; *n_hosts_p is set there.
  * Valid after attach, until group_free. */
-int32_t clv_pap_group_leads(const clv_pap_group_t *group, int32_t *n_nodes_p);
+int32_t clv_pap_group_leads(const clv_pap_group_t *group, int32_t *n_hosts_p);
 
 /* Stops the group: its connections close, its table is unmapped. The other ranks do the same at
  * their own time. NULL is fine. */
 void clv_pap_group_free(clv_pap_group_t *group);
 
 /* The same for a communicator that failed, where no rank will ever call again: frees its resources
- * at once, although other nodes may not have left or may be dead. */
+ * at once, although other hosts may not have left or may be dead. */
 void clv_pap_group_abandon(clv_pap_group_t *group);
 
 /* ---- calls -------------------------------------------------------------------------------- */
@@ -244,7 +244,7 @@ typedef struct clv_pap_call {
 void clv_pap_call_fetch(const clv_pap_group_t *group);
 
 /* Numbers the call and, if it is sampled, gives this rank's record. No lock, no allocation, no
- * system call but at most one wake of the node's leader. local_ns: arrival, CLOCK_MONOTONIC.
+ * system call but at most one wake of the host's leader. local_ns: arrival, CLOCK_MONOTONIC.
  *
  * Calls may overlap: any number may be begun before the first one has ended, in the same order on
  * all ranks, as MPI asks for nonblocking collectives. The answers do not depend on when a rank
@@ -257,7 +257,7 @@ void clv_pap_call_begin(clv_pap_group_t *group, const clv_pap_stream_key_t *key,
  * MPI progress and asks again, until a rank that has not entered an earlier call gives the missing
  * record, or all ranks go on without (patience_ns), or the group is lost. Of overlapping calls, a
  * sampled one also waits until those that use the forecast which its record may replace have ended.
- * CLV_NONE: none for this call, on every rank. CLV_LOST: this node lost its connections for good
+ * CLV_NONE: none for this call, on every rank. CLV_LOST: this host lost its connections for good
  * while others may have the forecast; the call must fail. Every call must be asked for until it
  * answers other than CLV_AGAIN (one that is not sampled and does not overlap never answers that):
  * the answer also tells when to sample next, and whose turn it is. */
@@ -268,7 +268,7 @@ clv_status_t clv_pap_call_forecast(clv_pap_group_t *group, clv_pap_call_t *call,
 /* What the call ran (the caller's own code, rank-equal) and when this rank left; calls may end in
  * any order. key_table: information for clv_pap_make_node_plans_t at the stream's next forecast:
  * n_bytes of it (key_table_bytes at most), rank-equal, copied; NULL when key_table_bytes is 0. It
- * goes with this stream's next record, from the node's first rank to its leader, never over the
+ * goes with this stream's next record, from the host's first rank to its leader, never over the
  * network. */
 void clv_pap_call_end(clv_pap_group_t *group, clv_pap_call_t *call, int32_t choice,
                       const void *key_table, size_t n_bytes, int64_t local_ns);
@@ -284,8 +284,8 @@ bool clv_pap_hint_progress(clv_pap_group_t *group, double done, double total);
 
 /* ---- the relay: where a connection stays away and MPI works --------------------------------- */
 
-/* A node that loses its connection just after giving a record does not know the decision and must
- * learn it. With has_relay its messages then go over the caller's own transport, between the node's
+/* A host that loses its connection just after giving a record does not know the decision and must
+ * learn it. With has_relay its messages then go over the caller's own transport, between the host's
  * leader and its neighbours'. The thread cannot use that transport, so the caller passes the
  * messages on whenever it makes progress and clv_pap_relays is not 0. Once a neighbour has used the
  * relay, its connection is not used again. */
@@ -306,7 +306,7 @@ void clv_pap_group_relay(clv_pap_group_t *group, const clv_pap_relay_ops_t *ops,
 void clv_pap_group_relay_take(clv_pap_group_t *group, int32_t rank, const void *bytes,
                               size_t n_bytes);
 size_t clv_pap_relay_bytes(int32_t n_ranks);
-/* To be asked before freeing the group. Non-zero: a neighbour still lacks messages of this node;
+/* To be asked before freeing the group. Non-zero: a neighbour still lacks messages of this host;
  * free the group later, while making progress, or, if that takes too long, never. */
 bool clv_pap_group_is_owing(clv_pap_group_t *group);
 /* Non-zero: a neighbour without a connection, now or earlier, may have sent a message over the
@@ -317,7 +317,7 @@ bool clv_pap_group_is_apart(clv_pap_group_t *group);
 /* ---- a call that failed ---------------------------------------------------------------------- */
 
 /* A call of this rank has failed in the middle, and other ranks may wait for its messages: tells
- * all ranks on connected nodes. It also ends predictions. */
+ * all ranks on connected hosts. It also ends predictions. */
 void clv_pap_group_break(clv_pap_group_t *group);
 /* Non-zero once a rank has reported such a failure. A load. */
 bool clv_pap_group_is_broken(const clv_pap_group_t *group);

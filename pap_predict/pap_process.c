@@ -15,7 +15,7 @@
 #include "util/util_log.h"
 #include "util/util_time.h"
 
-#define CLOSE_NS CLV_NS_PER_S /* how long close waits for leaders that other nodes need */
+#define CLOSE_NS CLV_NS_PER_S /* how long close waits for leaders that other hosts need */
 
 /* ---- the thread's round ------------------------------------------------------------------- */
 
@@ -40,11 +40,11 @@ static const clv_net_thread_ops_t thread_ops = {work};
 /* ---- which leader a connection is for ----------------------------------------------------- */
 
 static clv_pap_leader_t *find_leader(const clv_pap_t *pap, const unsigned char *group_id,
-                                     uint32_t node, const unsigned char **key_p,
+                                     uint32_t host, const unsigned char **key_p,
                                      int32_t *neighbour_p, size_t *max_payload_p)
 {
     for (clv_pap_leader_t *one = pap->leaders; one; one = *clv_pap_leader_next(one)) {
-        *key_p = clv_pap_leader_expects(one, group_id, node, neighbour_p, max_payload_p);
+        *key_p = clv_pap_leader_expects(one, group_id, host, neighbour_p, max_payload_p);
         if (*key_p) {
             return one;
         }
@@ -52,20 +52,20 @@ static clv_pap_leader_t *find_leader(const clv_pap_t *pap, const unsigned char *
     return NULL;
 }
 
-static const unsigned char *server_find(void *context, const unsigned char *group_id, uint32_t node,
+static const unsigned char *server_find(void *context, const unsigned char *group_id, uint32_t host,
                                         size_t *max_payload_p)
 {
     const unsigned char *key = NULL;
     int32_t ignored;
-    return find_leader(context, group_id, node, &key, &ignored, max_payload_p) ? key : NULL;
+    return find_leader(context, group_id, host, &key, &ignored, max_payload_p) ? key : NULL;
 }
 
-static void *server_adopt(void *context, const unsigned char *group_id, uint32_t node,
+static void *server_adopt(void *context, const unsigned char *group_id, uint32_t host,
                           int32_t *place_p)
 {
     const unsigned char *key;
     size_t ignored;
-    return find_leader(context, group_id, node, &key, place_p, &ignored);
+    return find_leader(context, group_id, host, &key, place_p, &ignored);
 }
 
 static void server_up(void *owner, clv_net_conn_t *conn)
@@ -109,7 +109,7 @@ static bool are_options_valid(const clv_pap_options_t *options)
            (options->interface == NULL || strlen(options->interface) < CLV_PAP_INTERFACE_BYTES);
 }
 
-/* A job on one node needs no interface; only a named one that does not exist is an error here. */
+/* A job on one host needs no interface; only a named one that does not exist is an error here. */
 static clv_status_t find_addresses(clv_pap_t *pap)
 {
     clv_status_t status = clv_net_interface_list(pap->options.interface, &pap->server.addresses,
@@ -158,7 +158,7 @@ static bool has_leaders(clv_pap_t *pap)
     return has;
 }
 
-/* Leaders whose rank has left end by themselves when no other node needs them. */
+/* Leaders whose rank has left end by themselves when no other host needs them. */
 static void wait_for_leaders(clv_pap_t *pap)
 {
     const struct timespec pause = {0, 200000};
@@ -184,9 +184,9 @@ void clv_pap_close(clv_pap_t *pap)
     free_process(pap);
 }
 
-void clv_pap_pretend_node(clv_pap_t *pap, uint32_t node)
+void clv_pap_pretend_host(clv_pap_t *pap, uint32_t host)
 {
-    pap->pretend_node = node;
+    pap->pretend_host = host;
 }
 
 /* ---- bells -------------------------------------------------------------------------------- */

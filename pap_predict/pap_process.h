@@ -39,7 +39,7 @@ struct clv_pap {
     _Alignas(CLV_LINE_BYTES) _Atomic int64_t counters[CLV_PAP_N_COUNTERS]; /* used by each call */
     clv_pap_options_t options;
     char interface[CLV_PAP_INTERFACE_BYTES];
-    uint32_t pretend_node; /* tests: see clv_pap_pretend_node */
+    uint32_t pretend_host; /* tests: see clv_pap_pretend_host */
     clv_net_thread_t *thread;
     clv_pap_leader_t *leaders;
     int32_t n_placed_for; /* largest number of ranks that the thread was placed beside */
@@ -54,8 +54,8 @@ static inline void clv_pap_count(clv_pap_t *pap, clv_pap_counter_t counter, int6
     (void) atomic_fetch_add_explicit(&pap->counters[counter], more, memory_order_relaxed);
 }
 
-/* For tests: ranks with different numbers act as on different nodes. Before group_create. */
-void clv_pap_pretend_node(clv_pap_t *pap, uint32_t node);
+/* For tests: ranks with different numbers act as on different hosts. Before group_create. */
+void clv_pap_pretend_host(clv_pap_t *pap, uint32_t host);
 
 /* Opens descriptor fd of process pid, which must be a pipe. Both under the lock. */
 clv_status_t clv_pap_bell_acquire(clv_pap_t *pap, uint32_t pid, uint32_t fd,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * From a complete record set to the node's table: the forecast, what the caller makes of it, and
+ * From a complete record set to the host's table: the forecast, what the caller makes of it, and
  * how long that took; see pap_leader_parts.h.
  */
 #include "pap_predict/pap_leader_parts.h"
@@ -80,7 +80,7 @@ void clv_pap_publish(void *context, const clv_pap_record_set_t *set)
     clv_pap_leader_t *leader = context;
     clv_pap_forecast_t forecast;
     if (leader->has_left) {
-        return; /* all ranks of this node have the forecasts they need */
+        return; /* all ranks of this host have the forecasts they need */
     }
     clv_pap_history_feed(leader->histories[set->slot], set, &forecast, leader->predicted_ns);
     const size_t used = make_node_plans(leader, set, &forecast);

@@ -19,12 +19,12 @@
 
 static bool is_child(const clv_pap_leader_t *leader, const clv_pap_neighbour_t *neighbour)
 {
-    return neighbour->node > leader->node;
+    return neighbour->host > leader->host;
 }
 
-static int32_t rank_of(const clv_pap_leader_t *leader, int32_t node)
+static int32_t rank_of(const clv_pap_leader_t *leader, int32_t host)
 {
-    return leader->layout.rank_at[leader->layout.first[node]];
+    return leader->layout.rank_at[leader->layout.first[host]];
 }
 
 static void set_troubled(clv_pap_leader_t *leader, bool is_troubled)
@@ -39,8 +39,8 @@ static void set_troubled(clv_pap_leader_t *leader, bool is_troubled)
 
 static void take(clv_pap_leader_t *leader, clv_pap_neighbour_t *neighbour, int64_t now_ns)
 {
-    clv_log(CLV_LOG_INFO, "node %d: no connection with node %d: asking over MPI", leader->node,
-            neighbour->node);
+    clv_log(CLV_LOG_INFO, "host %d: no connection with host %d: asking over MPI", leader->host,
+            neighbour->host);
     clv_pap_route_close(leader, neighbour);
     if (!is_child(leader, neighbour)) {
         leader->route.next_try_ns = INT64_MAX;
@@ -48,7 +48,7 @@ static void take(clv_pap_leader_t *leader, clv_pap_neighbour_t *neighbour, int64
     neighbour->by_relay = 1;
     neighbour->is_awaited = true;
     set_troubled(leader, true);
-    clv_pap_agree_link_up(leader->agree, now_ns, neighbour->node);
+    clv_pap_agree_link_up(leader->agree, now_ns, neighbour->host);
 }
 
 static void await(clv_pap_leader_t *leader, clv_pap_neighbour_t *neighbour)
@@ -57,7 +57,7 @@ static void await(clv_pap_leader_t *leader, clv_pap_neighbour_t *neighbour)
     set_troubled(leader, true);
 }
 
-/* Whether node 0 may have decided something unheard. Not if the parent is through: it had told us
+/* Whether host 0 may have decided something unheard. Not if the parent is through: it had told us
  * all that we need before. */
 static bool is_in_doubt(const clv_pap_leader_t *leader)
 {
@@ -68,7 +68,7 @@ static bool is_in_doubt(const clv_pap_leader_t *leader)
 static int64_t awaited_ns(const clv_pap_leader_t *leader, const clv_pap_neighbour_t *neighbour)
 {
     if (!is_child(leader, neighbour) || neighbour->is_up || neighbour->is_awaited ||
-        clv_pap_agree_is_gone(leader->agree, neighbour->node)) {
+        clv_pap_agree_is_gone(leader->agree, neighbour->host)) {
         return INT64_MAX;
     }
     return neighbour->heard_ns + leader->pap->options.connect_timeout_ns;
@@ -96,13 +96,13 @@ int64_t clv_pap_relay_watch(clv_pap_leader_t *leader, int64_t now_ns)
 /* ---- messages -------------------------------------------------------------------------------- */
 
 /* A message dropped for lack of memory is asked for again, as after any silence. */
-void clv_pap_relay_post(clv_pap_leader_t *leader, int32_t node, const void *bytes, size_t n_bytes)
+void clv_pap_relay_post(clv_pap_leader_t *leader, int32_t host, const void *bytes, size_t n_bytes)
 {
     clv_pap_parcel_t *parcel = clv_alloc(1, sizeof *parcel + n_bytes);
     if (parcel == NULL) {
         return;
     }
-    parcel->node = node;
+    parcel->host = host;
     parcel->n_bytes = n_bytes;
     if (n_bytes > 0) {
         memcpy(parcel->bytes, bytes, n_bytes);
@@ -128,11 +128,11 @@ void clv_pap_leader_relay(clv_pap_leader_t *leader, const clv_pap_relay_ops_t *o
         clv_pap_neighbour_t *neighbour = &leader->neighbours[i];
         if (neighbour->is_awaited && !neighbour->is_reported) {
             neighbour->is_reported = true;
-            ops->listen(context, rank_of(leader, neighbour->node));
+            ops->listen(context, rank_of(leader, neighbour->host));
         }
     }
     while ((parcel = next_parcel(leader)) != NULL) {
-        ops->send(context, rank_of(leader, parcel->node), parcel->bytes, parcel->n_bytes);
+        ops->send(context, rank_of(leader, parcel->host), parcel->bytes, parcel->n_bytes);
         clv_free(parcel);
     }
 }
@@ -145,7 +145,7 @@ void clv_pap_leader_relay_take(clv_pap_leader_t *leader, int32_t rank, const voi
     const int64_t now_ns = clv_local_now_ns();
     for (int32_t i = 0; i < leader->n_neighbours && !leader->has_left; i++) {
         clv_pap_neighbour_t *neighbour = &leader->neighbours[i];
-        if (rank_of(leader, neighbour->node) != rank) {
+        if (rank_of(leader, neighbour->host) != rank) {
             continue;
         }
         if (n_bytes == 0) {
@@ -155,29 +155,29 @@ void clv_pap_leader_relay_take(clv_pap_leader_t *leader, int32_t rank, const voi
         if (!neighbour->by_relay) {
             take(leader, neighbour, now_ns);
         }
-        if (clv_pap_agree_message(leader->agree, now_ns, neighbour->node, bytes, n_bytes) !=
+        if (clv_pap_agree_message(leader->agree, now_ns, neighbour->host, bytes, n_bytes) !=
             CLV_OK) {
-            clv_pap_agree_link_lost(leader->agree, now_ns, neighbour->node); /* it asks again */
-            clv_pap_agree_link_up(leader->agree, now_ns, neighbour->node);
+            clv_pap_agree_link_lost(leader->agree, now_ns, neighbour->host); /* it asks again */
+            clv_pap_agree_link_up(leader->agree, now_ns, neighbour->host);
         }
     }
 }
 
 /* ---- the end --------------------------------------------------------------------------------- */
 
-/* Each node tells its neighbours that it is through, and stays until their kernels have
+/* Each host tells its neighbours that it is through, and stays until their kernels have
  * acknowledged that and all before it. A child first asks for what it lacks, so the parent waits to
  * hear from it. A child that is away may be in doubt while its rank is busy elsewhere: its parent
  * stays until it is back, asks, or says that it is through (over MPI, if it has no connection). A
  * child that never connected has given no record, so it lacks nothing that was decided. */
 static bool owes(clv_pap_leader_t *leader, clv_pap_neighbour_t *neighbour)
 {
-    if (neighbour->by_relay || clv_pap_agree_is_gone(leader->agree, neighbour->node)) {
+    if (neighbour->by_relay || clv_pap_agree_is_gone(leader->agree, neighbour->host)) {
         return false;
     }
     if (neighbour->is_up) {
         if (is_child(leader, neighbour) &&
-            !clv_pap_agree_is_heard(leader->agree, neighbour->node)) {
+            !clv_pap_agree_is_heard(leader->agree, neighbour->host)) {
             return true;
         }
         clv_pap_route_tell_through(leader, neighbour);
@@ -193,7 +193,7 @@ static bool owes(clv_pap_leader_t *leader, clv_pap_neighbour_t *neighbour)
     if (!neighbour->reported_through) {
         neighbour->reported_through = 1;
         set_troubled(leader, true);
-        clv_pap_relay_post(leader, neighbour->node, NULL, 0);
+        clv_pap_relay_post(leader, neighbour->host, NULL, 0);
     }
     return false;
 }

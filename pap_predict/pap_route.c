@@ -31,7 +31,7 @@ static clv_net_stamp_t stamp_for(const clv_pap_leader_t *leader, const clv_pap_n
 {
     const int64_t now_ns = clv_local_now_ns();
     clv_net_stamp_t stamp = {.sent_ns = now_ns};
-    if (to->node > leader->node && leader->clock.is_ready) {
+    if (to->host > leader->host && leader->clock.is_ready) {
         const clv_cs_model_t *model = &leader->clock.model;
         stamp.has_global = 1;
         stamp.sent_ns = clv_cs_model_global(model, now_ns);
@@ -73,7 +73,7 @@ static void take_clock(clv_pap_leader_t *leader, const clv_net_stamp_t *stamp, i
         return;
     }
     if (was_ready != leader->clock.is_ready) {
-        clv_log(CLV_LOG_DEBUG, "node %d: clock %s, error bound %lld ns", leader->node,
+        clv_log(CLV_LOG_DEBUG, "host %d: clock %s, error bound %lld ns", leader->host,
                 leader->clock.is_ready ? "ready" : "not ready any more",
                 (long long) leader->clock.model.error_ns);
         announce_clock(leader);
@@ -90,13 +90,13 @@ void clv_pap_route_ping(clv_pap_leader_t *leader, int64_t now_ns)
     }
 }
 
-void clv_pap_route_send(void *context, int32_t node, const void *message, size_t n_bytes)
+void clv_pap_route_send(void *context, int32_t host, const void *message, size_t n_bytes)
 {
     clv_pap_leader_t *leader = context;
     for (int32_t i = 0; i < leader->n_neighbours; i++) {
-        if (leader->neighbours[i].node == node && leader->neighbours[i].by_relay) {
-            clv_pap_relay_post(leader, node, message, n_bytes);
-        } else if (leader->neighbours[i].node == node) {
+        if (leader->neighbours[i].host == host && leader->neighbours[i].by_relay) {
+            clv_pap_relay_post(leader, host, message, n_bytes);
+        } else if (leader->neighbours[i].host == host) {
             send_frame(leader, &leader->neighbours[i], CLV_NET_FRAME_DATA, message, n_bytes);
         }
     }
@@ -129,14 +129,14 @@ void clv_pap_route_tell_through(clv_pap_leader_t *leader, clv_pap_neighbour_t *n
 /* ---- links ----------------------------------------------------------------------------------- */
 
 const unsigned char *clv_pap_leader_expects(const clv_pap_leader_t *leader,
-                                            const unsigned char *group_id, uint32_t node,
+                                            const unsigned char *group_id, uint32_t host,
                                             int32_t *neighbour_p, size_t *max_payload_p)
 {
     if (memcmp(leader->group_id, group_id, CLV_NET_GROUP_ID_BYTES) != 0) {
         return NULL;
     }
     for (int32_t i = clv_pap_leader_has_parent(leader); i < leader->n_neighbours; i++) {
-        if ((uint32_t) leader->neighbours[i].node == node && !leader->neighbours[i].by_relay) {
+        if ((uint32_t) leader->neighbours[i].host == host && !leader->neighbours[i].by_relay) {
             *neighbour_p = i;
             *max_payload_p = leader->max_payload;
             return leader->key;
@@ -167,7 +167,7 @@ void clv_pap_leader_conn_lost(clv_pap_leader_t *leader, clv_net_conn_t *conn)
     }
     const bool was_up = neighbour->is_up;
     neighbour->was_lost |=
-        neighbour->is_joined && !clv_pap_agree_is_gone(leader->agree, neighbour->node);
+        neighbour->is_joined && !clv_pap_agree_is_gone(leader->agree, neighbour->host);
     neighbour->conn = NULL;
     neighbour->is_up = false;
     neighbour->is_joined = false;
@@ -177,10 +177,10 @@ void clv_pap_leader_conn_lost(clv_pap_leader_t *leader, clv_net_conn_t *conn)
         retry_later(&leader->route, now_ns);
     }
     if (was_up) {
-        clv_log(CLV_LOG_DEBUG, "node %d: connection with node %d ended", leader->node,
-                neighbour->node);
+        clv_log(CLV_LOG_DEBUG, "host %d: connection with host %d ended", leader->host,
+                neighbour->host);
         /* Silent since the last frame: the kernel needs time to notice a broken path. */
-        clv_pap_agree_link_lost(leader->agree, neighbour->heard_ns, neighbour->node);
+        clv_pap_agree_link_lost(leader->agree, neighbour->heard_ns, neighbour->host);
     }
 }
 
@@ -194,16 +194,16 @@ void clv_pap_route_close(clv_pap_leader_t *leader, clv_pap_neighbour_t *neighbou
 }
 
 /* A child's side of the handshake is complete first. It must not rely on a connection that its
- * parent may never complete: records sent there would leave it in doubt, and no node would wait for
+ * parent may never complete: records sent there would leave it in doubt, and no host would wait for
  * it. */
 static void join(clv_pap_leader_t *leader, clv_pap_neighbour_t *neighbour)
 {
     neighbour->is_joined = true;
     neighbour->was_up = true;
-    clv_pap_agree_link_up(leader->agree, clv_local_now_ns(), neighbour->node);
+    clv_pap_agree_link_up(leader->agree, clv_local_now_ns(), neighbour->host);
 }
 
-/* A node that has left says so first: then a neighbour for which it did not wait is not in
+/* A host that has left says so first: then a neighbour for which it did not wait is not in
  * doubt. */
 static void tell_at_once(clv_pap_leader_t *leader, clv_pap_neighbour_t *neighbour)
 {
@@ -233,11 +233,11 @@ void clv_pap_leader_conn_up(clv_pap_leader_t *leader, clv_net_conn_t *conn)
     tell_at_once(leader, neighbour);
 }
 
-void clv_pap_route_stale(void *context, int32_t node)
+void clv_pap_route_stale(void *context, int32_t host)
 {
     clv_pap_leader_t *leader = context;
     for (int32_t i = 0; i < leader->n_neighbours; i++) {
-        if (leader->neighbours[i].node == node && leader->neighbours[i].conn) {
+        if (leader->neighbours[i].host == host && leader->neighbours[i].conn) {
             leader->neighbours[i].conn->is_broken = true;
         }
     }
@@ -324,7 +324,7 @@ clv_status_t clv_pap_leader_frame(clv_pap_leader_t *leader, clv_net_conn_t *conn
         if (clv_pap_table_is_pending(leader->table)) {
             leader->look_ns = 0; /* the thread is awake, and others have come as far */
         }
-        return clv_pap_agree_message(leader->agree, clv_local_now_ns(), from->node, payload,
+        return clv_pap_agree_message(leader->agree, clv_local_now_ns(), from->host, payload,
                                      payload_bytes);
     }
     return CLV_PROTOCOL;
@@ -339,7 +339,7 @@ void clv_pap_route_connect(clv_pap_leader_t *leader, int64_t now_ns)
     clv_pap_neighbour_t *parent = &leader->neighbours[0];
     route->next_try_ns = INT64_MAX;
     if (clv_net_channel_connect(&route->addresses[route->next], route->port, leader->key,
-                                (uint32_t) leader->node, leader->max_payload, &channel) != CLV_OK) {
+                                (uint32_t) leader->host, leader->max_payload, &channel) != CLV_OK) {
         retry_later(route, now_ns);
         return;
     }
@@ -395,27 +395,27 @@ static clv_status_t plan_route(clv_pap_leader_t *leader, const clv_pap_endpoint_
 
 clv_status_t clv_pap_route_plan(clv_pap_leader_t *leader, const clv_pap_endpoint_t *endpoints)
 {
-    const int32_t n_nodes = leader->layout.n_nodes;
+    const int32_t n_hosts = leader->layout.n_hosts;
     leader->route.next_try_ns = INT64_MAX;
     if (clv_pap_leader_has_parent(leader)) {
-        const int32_t parent = clv_pap_tree_parent(leader->node);
-        leader->neighbours[leader->n_neighbours++].node = parent;
-        clv_status_t status = plan_route(leader, &endpoints[leader->node], &endpoints[parent]);
+        const int32_t parent = clv_pap_tree_parent(leader->host);
+        leader->neighbours[leader->n_neighbours++].host = parent;
+        clv_status_t status = plan_route(leader, &endpoints[leader->host], &endpoints[parent]);
         if (status == CLV_OK && leader->route.n_addresses == 0) {
             clv_log(CLV_LOG_ERROR,
                     "no arrivals are predicted or recorded: none of the %d network addresses of "
-                    "node %d can be reached from node %d, because other hosts have the same ones; "
+                    "host %d can be reached from host %d, because other hosts have the same ones; "
                     "name the common network with coll_clv_interface",
-                    endpoints[parent].n_addresses, parent, leader->node);
+                    endpoints[parent].n_addresses, parent, leader->host);
             status = CLV_UNSUPPORTED;
         }
         if (status != CLV_OK) {
             return status;
         }
     }
-    const int32_t n_children = clv_pap_tree_n_children(n_nodes, leader->node);
+    const int32_t n_children = clv_pap_tree_n_children(n_hosts, leader->host);
     for (int32_t i = 0; i < n_children; i++) {
-        leader->neighbours[leader->n_neighbours++].node = clv_pap_tree_child(leader->node, i);
+        leader->neighbours[leader->n_neighbours++].host = clv_pap_tree_child(leader->host, i);
     }
     return CLV_OK;
 }

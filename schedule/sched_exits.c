@@ -20,16 +20,16 @@ typedef struct pair {
 } pair_t;
 
 /* A rank of the network; its state is kept between calls. */
-typedef struct node {
+typedef struct host {
     int64_t out_free_ns;
     int64_t in_since_ns, in_free_ns; /* when its way in was last used */
     int64_t left_ns;                 /* the end of its last call */
-} node_t;
+} host_t;
 
 struct clv_exits {
     int32_t n_ranks;
     clv_early_t early;
-    node_t *nodes;
+    host_t *hosts;
     pair_t **pairs; /* [sender * n_ranks + receiver]; NULL: nothing sent yet */
 };
 
@@ -48,14 +48,14 @@ clv_status_t clv_exits_create(int32_t n_ranks, const clv_early_t *early, clv_exi
     }
     *exits = (clv_exits_t){.n_ranks = n_ranks,
                            .early = *early,
-                           .nodes = clv_alloc(n, sizeof *exits->nodes),
+                           .hosts = clv_alloc(n, sizeof *exits->hosts),
                            .pairs = clv_alloc(n * n, sizeof(pair_t *))};
-    if (exits->nodes == NULL || exits->pairs == NULL) {
+    if (exits->hosts == NULL || exits->pairs == NULL) {
         clv_exits_free(exits);
         return CLV_NO_MEMORY;
     }
     for (size_t i = 0; i < n; i++) {
-        exits->nodes[i] = (node_t){INT64_MIN / 4, INT64_MIN / 4, INT64_MIN / 4, INT64_MIN / 4};
+        exits->hosts[i] = (host_t){INT64_MIN / 4, INT64_MIN / 4, INT64_MIN / 4, INT64_MIN / 4};
     }
     *exits_p = exits;
     return CLV_OK;
@@ -71,13 +71,13 @@ void clv_exits_free(clv_exits_t *exits)
         clv_free(exits->pairs[i]);
     }
     clv_free(exits->pairs);
-    clv_free(exits->nodes);
+    clv_free(exits->hosts);
     clv_free(exits);
 }
 
 void clv_exits_leave(clv_exits_t *exits, int32_t rank, int64_t exit_ns)
 {
-    exits->nodes[rank].left_ns = clv_larger(exits->nodes[rank].left_ns, exit_ns);
+    exits->hosts[rank].left_ns = clv_larger(exits->hosts[rank].left_ns, exit_ns);
 }
 
 /* ---- one send -------------------------------------------------------------------------------- */
@@ -100,9 +100,9 @@ static int32_t member_of(const replay_t *replay, int32_t rank)
     return replay->members == NULL ? rank : replay->members[rank];
 }
 
-static node_t *node_of(const replay_t *replay, int32_t rank)
+static host_t *host_of(const replay_t *replay, int32_t rank)
 {
-    return &replay->exits->nodes[member_of(replay, rank)];
+    return &replay->exits->hosts[member_of(replay, rank)];
 }
 
 static int64_t *ready_of(const replay_t *replay, int32_t rank, int32_t segment)
@@ -126,7 +126,7 @@ static pair_t *pair_of(const replay_t *replay, const clv_send_t *send)
 /* The segment has left its sender's way out; returns when it has crossed the way in. A segment that
  * left before the last use of the way in began does not wait for that, whatever the plan's
  * order. */
-static int64_t cross(node_t *in, int64_t gone_ns, int64_t wire_ns, int64_t busy_ns)
+static int64_t cross(host_t *in, int64_t gone_ns, int64_t wire_ns, int64_t busy_ns)
 {
     if (gone_ns <= in->in_since_ns) {
         return gone_ns;
@@ -154,7 +154,7 @@ static void combine(const replay_t *replay, const clv_send_t *send, int64_t take
 
 static void send_early(const replay_t *replay, const clv_send_t *send, pair_t *pair)
 {
-    node_t *sender = node_of(replay, send->sender), *receiver = node_of(replay, send->receiver);
+    host_t *sender = host_of(replay, send->sender), *receiver = host_of(replay, send->receiver);
     const int64_t last_slot = pair->n_filled + replay->n_slots - 1;
     const int64_t handed_ns = clv_larger(*ready_of(replay, send->sender, send->segment),
                                          pair->free_ns[last_slot % SLOTS]);
@@ -176,7 +176,7 @@ static void send_early(const replay_t *replay, const clv_send_t *send, pair_t *p
 /* Both ranks have arrived. The last bytes in flight travel without the sender. */
 static void send_together(const replay_t *replay, const clv_send_t *send)
 {
-    node_t *sender = node_of(replay, send->sender), *receiver = node_of(replay, send->receiver);
+    host_t *sender = host_of(replay, send->sender), *receiver = host_of(replay, send->receiver);
     const int64_t start_ns =
         clv_larger(clv_larger(sender->out_free_ns, *ready_of(replay, send->sender, send->segment)),
                    clv_larger(receiver->in_free_ns, replay->arrival_ns[send->receiver]));
@@ -257,7 +257,7 @@ static clv_status_t replay_early(const clv_plan_t *plan, const int64_t *arrival_
         status = replay_all(&replay);
     }
     for (int32_t p = 0; p < plan->n_ranks && status == CLV_OK; p++) {
-        node_of(&replay, p)->left_ns = exit_ns[p];
+        host_of(&replay, p)->left_ns = exit_ns[p];
     }
     clv_free(replay.ready_ns);
     clv_free(replay.core_free_ns);

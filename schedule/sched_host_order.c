@@ -12,7 +12,7 @@
 #include "util/util_alloc.h"
 #include "util/util_min_max.h"
 
-#define MOST_MOVES 4 /* per rank; beyond that insertion stops and the whole node is merged */
+#define MOST_MOVES 4 /* per rank; beyond that insertion stops and the whole host is merged */
 
 /* ---- making one ------------------------------------------------------------------------------ */
 
@@ -40,37 +40,37 @@ void clv_host_order_free(clv_host_order_t *host_order)
     }
 }
 
-/* Numbers nodes in the order of their places: node[place]. Sets where the ranks of each begin. */
-static void count_nodes(clv_host_order_t *host_order, int32_t *node)
+/* Numbers hosts in the order of their places: host[place]. Sets where the ranks of each begin. */
+static void count_hosts(clv_host_order_t *host_order, int32_t *host)
 {
     int32_t n_before = 0;
 
-    memset(node, 0, (size_t) host_order->n_ranks * sizeof *node);
+    memset(host, 0, (size_t) host_order->n_ranks * sizeof *host);
     for (int32_t p = 0; p < host_order->n_ranks; p++) {
-        node[host_order->place[p]]++;
+        host[host_order->place[p]]++;
     }
     for (int32_t place = 0; place < host_order->n_ranks; place++) {
-        const int32_t n_here = node[place];
+        const int32_t n_here = host[place];
         if (n_here > 0) {
-            node[place] = host_order->n_nodes;
-            host_order->first[host_order->n_nodes++] = n_before;
+            host[place] = host_order->n_hosts;
+            host_order->first[host_order->n_hosts++] = n_before;
             n_before += n_here;
         }
     }
-    host_order->root_node = node[host_order->place[host_order->root]];
+    host_order->root_host = host[host_order->place[host_order->root]];
 }
 
-/* first[] is used as the next free position of each node, and then restored. */
-static void list_by_rank(clv_host_order_t *host_order, const int32_t *node)
+/* first[] is used as the next free position of each host, and then restored. */
+static void list_by_rank(clv_host_order_t *host_order, const int32_t *host)
 {
     for (int32_t p = 0; p < host_order->n_ranks; p++) {
         if (p != host_order->root) {
-            host_order->by_rank[host_order->first[node[host_order->place[p]]]++] = p;
+            host_order->by_rank[host_order->first[host[host_order->place[p]]]++] = p;
         }
     }
-    host_order->by_rank[host_order->first[host_order->root_node]++] = host_order->root;
+    host_order->by_rank[host_order->first[host_order->root_host]++] = host_order->root;
     memmove(host_order->first + 1, host_order->first,
-            (size_t) host_order->n_nodes * sizeof *host_order->first);
+            (size_t) host_order->n_hosts * sizeof *host_order->first);
     host_order->first[0] = 0;
 }
 
@@ -82,7 +82,7 @@ static clv_status_t fill(clv_host_order_t *host_order, const clv_instance_t *ins
     for (int32_t p = 0; p < host_order->n_ranks; p++) {
         host_order->place[p] = clv_sched_place(instance, p);
     }
-    count_nodes(host_order, host_order->by_order);
+    count_hosts(host_order, host_order->by_order);
     list_by_rank(host_order, host_order->by_order);
     memcpy(host_order->by_order, host_order->by_rank,
            (size_t) host_order->n_ranks * sizeof *host_order->by_rank);
@@ -193,7 +193,7 @@ static void merge_all(const int64_t *order_ns, int32_t *ranks, int32_t n, int32_
 }
 
 /* Sorts ranks first .. end - 1 of the lists into the same positions of `ranks`. */
-static void sort_node(const clv_host_order_t *host_order, const int64_t *order_ns, int32_t first,
+static void sort_host(const clv_host_order_t *host_order, const int64_t *order_ns, int32_t first,
                       int32_t end, int32_t *ranks, int32_t *scratch)
 {
     const int32_t n = end - first;
@@ -219,10 +219,10 @@ clv_status_t clv_host_order_sort(const clv_host_order_t *host_order, const clv_i
     if (scratch == NULL) {
         return CLV_NO_MEMORY;
     }
-    for (int32_t node = 0; node < host_order->n_nodes; node++) {
-        const bool is_roots = node == host_order->root_node;
-        const int32_t end = host_order->first[node + 1] - is_roots;
-        sort_node(host_order, order_ns, host_order->first[node], end, ranks, scratch);
+    for (int32_t host = 0; host < host_order->n_hosts; host++) {
+        const bool is_roots = host == host_order->root_host;
+        const int32_t end = host_order->first[host + 1] - is_roots;
+        sort_host(host_order, order_ns, host_order->first[host], end, ranks, scratch);
         if (is_roots) {
             ranks[end] = host_order->root;
         }

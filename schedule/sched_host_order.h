@@ -5,10 +5,10 @@
  * plan has, how times are rounded and how they are clipped moves hardly any rank past another one
  * of its host.
  *
- *     place 7: r, r, r, r     node 0      places are counted anew, from 0 on and without gaps
- *     place 9: r, r, R        node 1      the root is the last of its node
+ *     place 7: r, r, r, r     host 0      places are counted anew, from 0 on and without gaps
+ *     place 9: r, r, R        host 1      the root is the last of its host
  *
- * Not: what a plan depends on. The generators "node-..." sort with a host order or without, to the
+ * Not: what a plan depends on. The generators "host-..." sort with a host order or without, to the
  * same end; where little is out of order that takes a look at each rank. PURE.
  *
  * Units: int64 ns.
@@ -26,12 +26,12 @@
 struct clv_host_order {
     int32_t n_ranks;
     int32_t root;
-    int32_t n_nodes;
-    int32_t root_node;
+    int32_t n_hosts;
+    int32_t root_host;
     int32_t *place;    /* of each rank */
-    int32_t *first;    /* node k is [first[k]] .. [first[k + 1] - 1] of the lists */
-    int32_t *by_rank;  /* node after node, rising */
-    int32_t *by_order; /* node after node, by (order, rank) */
+    int32_t *first;    /* host k is [first[k]] .. [first[k + 1] - 1] of the lists */
+    int32_t *by_rank;  /* host after host, rising */
+    int32_t *by_order; /* host after host, by (order, rank) */
 };
 
 /* Of the instance's ranks, root, places and order; rounds do not matter. O(ranks * log ranks). */
@@ -42,7 +42,7 @@ void clv_host_order_free(clv_host_order_t *host_order);
 /* Whether it is of these ranks, this root and these places. */
 bool clv_host_order_fits(const clv_host_order_t *host_order, const clv_instance_t *instance);
 
-/* Lists the ranks by the instance's own order, node after node as in by_order. O(ranks) where that
+/* Lists the ranks by the instance's own order, host after host as in by_order. O(ranks) where that
  * is nearly the host order's, O(ranks * log ranks) else. */
 clv_status_t clv_host_order_sort(const clv_host_order_t *host_order, const clv_instance_t *instance,
                                  int32_t *ranks) CLV_MUST_CHECK;

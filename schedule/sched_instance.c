@@ -83,7 +83,7 @@ int clv_sched_shares_place(const int32_t *place, int32_t n_ranks)
 bool clv_sched_instance_shares_place(const clv_instance_t *instance)
 {
     return instance->host_order != NULL
-               ? instance->host_order->n_nodes < instance->n_ranks
+               ? instance->host_order->n_hosts < instance->n_ranks
                : clv_sched_shares_place(instance->place, instance->n_ranks);
 }
 

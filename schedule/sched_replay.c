@@ -9,7 +9,7 @@
  * in the order in which they left: the heap holds only the first of each under way, so at most
  * three events per rank.
  *
- * Most ranks of a plan for nodes need no events: a rank that uses no link, receives from one rank
+ * Most ranks of a plan for hosts need no events: a rank that uses no link, receives from one rank
  * that needs none either, and is the only sender to its receiver finds everything free by plan
  * order alone. These ranks are replayed first, in plan order; their sends to the others become
  * arrivals. The result is the same.

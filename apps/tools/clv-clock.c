@@ -326,8 +326,8 @@ static void gather_places(world_t *world, const clv_cs_clock_t *clock)
 {
     clv_cs_place_t mine;
     if (clv_cs_place_discover(clock, &mine) != CLV_OK) {
-        mine = (clv_cs_place_t){.node = (uint64_t) world->rank, .time_source = 0};
-        mine.time_source = UINT64_MAX - mine.node;
+        mine = (clv_cs_place_t){.host = (uint64_t) world->rank, .time_source = 0};
+        mine.time_source = UINT64_MAX - mine.host;
     }
     MPI_Allgather(&mine, (int) sizeof mine, MPI_BYTE, world->places, (int) sizeof mine, MPI_BYTE,
                   MPI_COMM_WORLD);

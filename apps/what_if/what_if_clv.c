@@ -121,7 +121,7 @@ clv_status_t clv_what_if_learner_create(const clv_what_if_comm_t *comm,
     learner->comm = comm;
     learner->knows = knows;
     learner->exchange_ns = setting->exchange_ns;
-    learner->plans_bytes = clv_node_places_bytes(CLV_CHOOSE_MAX_KEYS) +
+    learner->plans_bytes = clv_host_places_bytes(CLV_CHOOSE_MAX_KEYS) +
                            CLV_CHOOSE_MAX_KEYS * clv_node_plan_bytes(0, 0);
     learner->chooser.config = clv_what_if_config();
     learner->chooser.config.n_ranks = comm->n_ranks;

@@ -138,12 +138,12 @@ typedef enum clv_cs_part {
 typedef struct clv_cs_scheme {
     int32_t n_levels;
     clv_cs_part_t part;                       /* of three levels */
-    clv_cs_method_t level[CLV_CS_MAX_LEVELS]; /* between nodes first */
+    clv_cs_method_t level[CLV_CS_MAX_LEVELS]; /* between hosts first */
 } clv_cs_scheme_t;
 
 /* The papers' labels, any case:
  *     hca3    hca3/1000/skampi/100    jk/1000/mean-rtt/20/recompute    skampi/100    netgauge
- *     h2hca/500/skampi/100            hca3 between nodes, the clock is copied within
+ *     h2hca/500/skampi/100            hca3 between hosts, the clock is copied within
  *     top/hca3/500/skampi/100/bottom/prop        the same, spelt out; h3hca: top, middle, bottom
  *     h3hca@numa/500/skampi/100       by NUMA domains, spelt out middle@numa; @cache: by caches
  * The first number counts fit points, the one after the offset algorithm exchanges; an offset-only
@@ -177,13 +177,13 @@ typedef struct clv_cs_report {
 
 /* Where a rank runs. Ranks share a time source when one's clock value is also the other's. */
 typedef struct clv_cs_place {
-    uint64_t node;                /* equal on ranks of one kernel */
+    uint64_t host;                /* equal on ranks of one kernel */
     uint64_t time_source;         /* equal where copying a clock model is right */
-    int32_t part[CLV_CS_N_PARTS]; /* within the node */
+    int32_t part[CLV_CS_N_PARTS]; /* within the host */
     int32_t reserved;             /* 0 */
 } clv_cs_place_t;
 
-/* This process: node from the kernel's boot id, time_source from boot id, time namespace, and the
+/* This process: host from the kernel's boot id, time_source from boot id, time namespace, and the
  * clock's name, calibration and pretence, parts from the processors we may run on (0 if they are in
  * several, or without hwloc).
  * Host names play no part. CLV_UNSUPPORTED without a boot id. */
@@ -194,7 +194,7 @@ clv_status_t clv_cs_place_discover(const clv_cs_clock_t *clock,
  * *clock. Collective over the group; every rank passes the same scheme.
  *
  * places[i] of member i is needed for more than one level, and then all ranks need the same ones;
- * members of one node whose time sources differ count as different nodes. start is the model of
+ * members of one host whose time sources differ count as different hosts. start is the model of
  * the reference's own clock, usually NULL (identity); other ranks' is ignored. clock NULL: this
  * rank has no usable clock; it takes part, gets CLV_UNSUPPORTED, and harms nobody that does not
  * depend on it. report_p may be NULL.

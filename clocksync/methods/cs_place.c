@@ -28,11 +28,11 @@ static uint64_t hash_clock(uint64_t hash, const clv_cs_clock_t *clock)
 clv_status_t clv_cs_place_discover(const clv_cs_clock_t *clock, clv_cs_place_t *place_p)
 {
     clv_cs_place_t place = {0};
-    if (clv_place_kernel(&place.node) != CLV_OK) {
+    if (clv_place_kernel(&place.host) != CLV_OK) {
         return CLV_UNSUPPORTED;
     }
     const uint64_t namespace_id = clv_place_namespace("time");
-    place.time_source = clv_fnv1a64(place.node, &namespace_id, sizeof namespace_id);
+    place.time_source = clv_fnv1a64(place.host, &namespace_id, sizeof namespace_id);
     if (clock != NULL) {
         place.time_source = hash_clock(place.time_source, clock);
     }

@@ -89,7 +89,7 @@ static bool on_one_machine(const clv_cs_place_t *a, const clv_cs_place_t *b, clv
 static bool same_host(const clv_cs_place_t *a, const clv_cs_place_t *b, clv_cs_part_t part)
 {
     (void) part;
-    return a->node == b->node && a->time_source == b->time_source;
+    return a->host == b->host && a->time_source == b->time_source;
 }
 
 static bool same_part(const clv_cs_place_t *a, const clv_cs_place_t *b, clv_cs_part_t part)

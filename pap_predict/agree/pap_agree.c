@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * One node's agreement: its memory, and what its other files ask about it; see pap_agree.h and
+ * One host's agreement: its memory, and what its other files ask about it; see pap_agree.h and
  * pap_agree_parts.h.
  */
 #include "pap_predict/agree/pap_agree_parts.h"
@@ -87,21 +87,21 @@ static bool alloc_buffers(clv_pap_agree_t *agree)
 static void set_up_tree(clv_pap_agree_t *agree, int64_t now_ns)
 {
     const clv_pap_layout_t *layout = agree->options.layout;
-    int32_t node = agree->options.node;
-    agree->first = layout->first[node];
-    agree->end = layout->first[clv_pap_tree_subtree_end(layout->n_nodes, node)];
-    agree->n_children = clv_pap_tree_n_children(layout->n_nodes, node);
-    agree->parent = (clv_pap_link_t){.node = clv_pap_tree_parent(node), .silent_since_ns = now_ns};
+    int32_t host = agree->options.host;
+    agree->first = layout->first[host];
+    agree->end = layout->first[clv_pap_tree_subtree_end(layout->n_hosts, host)];
+    agree->n_children = clv_pap_tree_n_children(layout->n_hosts, host);
+    agree->parent = (clv_pap_link_t){.host = clv_pap_tree_parent(host), .silent_since_ns = now_ns};
     for (int32_t i = 0; i < agree->n_children; i++) {
         agree->child[i] =
-            (clv_pap_link_t){.node = clv_pap_tree_child(node, i), .silent_since_ns = now_ns};
+            (clv_pap_link_t){.host = clv_pap_tree_child(host, i), .silent_since_ns = now_ns};
     }
 }
 
 static bool valid_options(const clv_pap_agree_options_t *options)
 {
-    return options->layout != NULL && options->node >= 0 &&
-           options->node < options->layout->n_nodes && options->lost_ns > 0 &&
+    return options->layout != NULL && options->host >= 0 &&
+           options->host < options->layout->n_hosts && options->lost_ns > 0 &&
            options->retry_ns > 0 && options->abandon_ns >= options->lost_ns;
 }
 
@@ -149,30 +149,30 @@ bool clv_pap_agree_is_cut_off(const clv_pap_agree_t *agree)
     return agree->left && !agree->lost && !agree->parent.up;
 }
 
-bool clv_pap_agree_is_gone(clv_pap_agree_t *agree, int32_t node)
+bool clv_pap_agree_is_gone(clv_pap_agree_t *agree, int32_t host)
 {
-    const clv_pap_link_t *link = clv_pap_agree_find_link(agree, node);
+    const clv_pap_link_t *link = clv_pap_agree_find_link(agree, host);
     return link != NULL && link->gone;
 }
 
-bool clv_pap_agree_is_heard(clv_pap_agree_t *agree, int32_t node)
+bool clv_pap_agree_is_heard(clv_pap_agree_t *agree, int32_t host)
 {
-    const clv_pap_link_t *link = clv_pap_agree_find_link(agree, node);
+    const clv_pap_link_t *link = clv_pap_agree_find_link(agree, host);
     return link != NULL && link->up && link->heard;
 }
 
 bool clv_pap_agree_is_top(const clv_pap_agree_t *agree)
 {
-    return agree->parent.node < 0;
+    return agree->parent.host < 0;
 }
 
-clv_pap_link_t *clv_pap_agree_find_link(clv_pap_agree_t *agree, int32_t node)
+clv_pap_link_t *clv_pap_agree_find_link(clv_pap_agree_t *agree, int32_t host)
 {
-    if (node >= 0 && node == agree->parent.node) {
+    if (host >= 0 && host == agree->parent.host) {
         return &agree->parent;
     }
     for (int32_t i = 0; i < agree->n_children; i++) {
-        if (agree->child[i].node == node) {
+        if (agree->child[i].host == host) {
             return &agree->child[i];
         }
     }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The two ends: of all predictions, which node 0 decides or a cut-off node finds certain, and of
+ * The two ends: of all predictions, which host 0 decides or a cut-off host finds certain, and of
  * the group, which goes up the tree as BYE; see pap_agree_parts.h.
  */
 #include "pap_predict/agree/pap_agree_parts.h"
@@ -44,7 +44,7 @@ void clv_pap_agree_give_up(clv_pap_agree_t *agree, int64_t now_ns, clv_pap_lost_
     }
 }
 
-/* This node was cut off from node 0 for too long. It sends no more records up, so node 0 can decide
+/* This host was cut off from host 0 for too long. It sends no more records up, so host 0 can decide
  * only from those already sent. If none of them is undecided, the end is certain here at once. A
  * link that has just come up, and has not been heard, asks for the end of predictions now; a later
  * link asks when it comes up. */

@@ -9,14 +9,14 @@
 
 #define MAX_RETRY_STEP 64
 
-void clv_pap_agree_link_up(clv_pap_agree_t *agree, int64_t now_ns, int32_t node)
+void clv_pap_agree_link_up(clv_pap_agree_t *agree, int64_t now_ns, int32_t host)
 {
-    clv_pap_link_t *link = clv_pap_agree_find_link(agree, node);
+    clv_pap_link_t *link = clv_pap_agree_find_link(agree, host);
     if (link == NULL) {
         return;
     }
     if (link->up) {
-        clv_pap_agree_link_lost(agree, now_ns, node);
+        clv_pap_agree_link_lost(agree, now_ns, host);
     }
     link->up = true;
     link->heard = false;
@@ -30,9 +30,9 @@ void clv_pap_agree_link_up(clv_pap_agree_t *agree, int64_t now_ns, int32_t node)
 }
 
 /* A link that came up and was not heard does not count as an end of the silence. */
-void clv_pap_agree_link_lost(clv_pap_agree_t *agree, int64_t now_ns, int32_t node)
+void clv_pap_agree_link_lost(clv_pap_agree_t *agree, int64_t now_ns, int32_t host)
 {
-    clv_pap_link_t *link = clv_pap_agree_find_link(agree, node);
+    clv_pap_link_t *link = clv_pap_agree_find_link(agree, host);
     if (link == NULL || !link->up) {
         return;
     }
@@ -75,7 +75,7 @@ static int64_t children_deadline(const clv_pap_agree_t *agree, clv_pap_lost_reas
     return first_ns;
 }
 
-/* First leave. If node 0 may then have decided something that this node has not heard, go on alone,
+/* First leave. If host 0 may then have decided something that this host has not heard, go on alone,
  * much later. */
 static int64_t parent_deadline(const clv_pap_agree_t *agree)
 {
@@ -103,8 +103,8 @@ static void retry(clv_pap_agree_t *agree, int64_t now_ns)
         return;
     }
     if (agree->asked >= 2 && agree->ops.stale != NULL) {
-        clv_pap_agree_link_lost(agree, now_ns, agree->parent.node);
-        agree->ops.stale(agree->context, agree->parent.node);
+        clv_pap_agree_link_lost(agree, now_ns, agree->parent.host);
+        agree->ops.stale(agree->context, agree->parent.host);
         return;
     }
     agree->asked++;

@@ -38,7 +38,7 @@ typedef struct clv_pap_slot {
 } clv_pap_slot_t;
 
 typedef struct clv_pap_link {
-    int32_t node;
+    int32_t host;
     bool up;
     bool heard;              /* since it came up */
     bool gone;               /* said BYE */
@@ -53,13 +53,13 @@ struct clv_pap_agree {
     int32_t first; /* the subtree's positions */
     int32_t end;
     int32_t n_children;
-    clv_pap_link_t parent; /* node -1 at the top */
+    clv_pap_link_t parent; /* host -1 at the top */
     clv_pap_link_t child[CLV_PAP_MAX_CHILDREN];
     clv_pap_slot_t slot[CLV_PAP_MAX_STREAMS];
     clv_pap_record_t *by_rank; /* scratch for publish */
     unsigned char *message;    /* scratch for send */
     int lost;                  /* no more record sets, final */
-    bool left;                 /* cut off from node 0: sends no more records up */
+    bool left;                 /* cut off from host 0: sends no more records up */
     bool parent_is_through;    /* the same, since nothing comes of them */
     bool freed;
     bool bye_sent;
@@ -74,8 +74,8 @@ struct clv_pap_agree {
 
 bool clv_pap_agree_is_top(const clv_pap_agree_t *agree);
 
-/* The link to the parent or a child; NULL: the node is not a neighbour. */
-clv_pap_link_t *clv_pap_agree_find_link(clv_pap_agree_t *agree, int32_t node);
+/* The link to the parent or a child; NULL: the host is not a neighbour. */
+clv_pap_link_t *clv_pap_agree_find_link(clv_pap_agree_t *agree, int32_t host);
 
 /* The set of an open sequence; NULL: it has no record yet. */
 clv_pap_held_set_t *clv_pap_agree_find_held(clv_pap_slot_t *slot, int64_t sequence);
@@ -86,7 +86,7 @@ const clv_pap_held_set_t *clv_pap_agree_find_kept(const clv_pap_slot_t *slot, in
 /* Whether a record here waits for its set. */
 bool clv_pap_agree_is_due(clv_pap_agree_t *agree);
 
-/* Whether a record went up whose set has not come down: node 0 may have decided it or not. */
+/* Whether a record went up whose set has not come down: host 0 may have decided it or not. */
 bool clv_pap_agree_is_unsure(const clv_pap_agree_t *agree);
 
 /* Whether the parent owes a message: a record set, the end, or any message on a new connection. */
@@ -105,7 +105,7 @@ void clv_pap_agree_send_set(clv_pap_agree_t *agree, const clv_pap_link_t *link, 
 void clv_pap_agree_send_slot(clv_pap_agree_t *agree, const clv_pap_link_t *link,
                              clv_pap_wire_kind_t kind, int32_t slot_index, int64_t sequence);
 
-/* Sends this node's subtree of a set to the parent, which then owes an answer. Sends nothing if the
+/* Sends this host's subtree of a set to the parent, which then owes an answer. Sends nothing if the
  * parent's link is down, if the parent is through, or after leave. */
 void clv_pap_agree_send_subtree(clv_pap_agree_t *agree, int64_t now_ns, int32_t slot_index,
                                 const clv_pap_held_set_t *held);
@@ -126,15 +126,15 @@ void clv_pap_agree_try_bye(clv_pap_agree_t *agree);
 
 /* ---- records --------------------------------------------------------------------------------- */
 
-/* Node 0 has decided a held record set: publishes it, passes it on, and replaces its memory. */
+/* Host 0 has decided a held record set: publishes it, passes it on, and replaces its memory. */
 void clv_pap_agree_accept(clv_pap_agree_t *agree, int64_t now_ns, int32_t slot_index,
                           clv_pap_held_set_t *held);
 
-/* Node 0 has decided that all undecided record sets before `end` never come. */
+/* Host 0 has decided that all undecided record sets before `end` never come. */
 void clv_pap_agree_accept_void(clv_pap_agree_t *agree, int64_t now_ns, int32_t slot_index,
                                int64_t end);
 
-/* The subtree's part of a record set is complete: node 0 decides, other nodes send it up. */
+/* The subtree's part of a record set is complete: host 0 decides, other hosts send it up. */
 void clv_pap_agree_subtree_complete(clv_pap_agree_t *agree, int64_t now_ns, int32_t slot_index,
                                     int64_t sequence);
 
@@ -147,10 +147,10 @@ clv_pap_held_set_t *clv_pap_agree_hold(clv_pap_agree_t *agree, int64_t now_ns, c
 
 /* ---- the end of predictions ------------------------------------------------------------------ */
 
-/* Ends predictions on this node for good. Children hear it after all decided record sets. */
+/* Ends predictions on this host for good. Children hear it after all decided record sets. */
 void clv_pap_agree_end_here(clv_pap_agree_t *agree, clv_pap_lost_reason_t reason);
 
-/* This node was cut off from node 0 for too long: it sends no more records up. */
+/* This host was cut off from host 0 for too long: it sends no more records up. */
 void clv_pap_agree_leave(clv_pap_agree_t *agree, int64_t now_ns);
 
 #endif

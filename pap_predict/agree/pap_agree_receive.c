@@ -12,8 +12,8 @@ static clv_status_t take_up(clv_pap_agree_t *agree, int64_t now_ns, const clv_pa
 {
     const clv_pap_layout_t *layout = agree->options.layout;
     clv_pap_slot_t *slot = &agree->slot[message->slot];
-    int32_t first = layout->first[child->node];
-    int32_t end = layout->first[clv_pap_tree_subtree_end(layout->n_nodes, child->node)];
+    int32_t first = layout->first[child->host];
+    int32_t end = layout->first[clv_pap_tree_subtree_end(layout->n_hosts, child->host)];
     if (message->n_items != end - first ||
         message->sequence >= slot->decided + CLV_PAP_AGREE_OPEN) {
         return CLV_PROTOCOL;
@@ -58,7 +58,7 @@ static clv_status_t take_down(clv_pap_agree_t *agree, int64_t now_ns,
     }
     clv_pap_held_set_t *held = clv_pap_agree_find_held(slot, message->sequence);
     if (held == NULL || held->n_missing != 0) {
-        return CLV_PROTOCOL; /* node 0 cannot have decided without this subtree */
+        return CLV_PROTOCOL; /* host 0 cannot have decided without this subtree */
     }
     if (held->generation > message->generation) {
         clv_pap_agree_give_up(agree, now_ns, CLV_PAP_LOST_DISAGREE);
@@ -92,7 +92,7 @@ static clv_status_t take_ask(clv_pap_agree_t *agree, int64_t now_ns,
     return CLV_OK;
 }
 
-/* Checks counts from a child, which never has more sets than this node. All sets that it lacks are
+/* Checks counts from a child, which never has more sets than this host. All sets that it lacks are
  * void, except for at most the next two, and those two are still kept here. */
 static bool plausible_counts(const clv_pap_agree_t *agree, const clv_pap_message_t *message)
 {
@@ -179,11 +179,11 @@ static clv_status_t from_child(clv_pap_agree_t *agree, int64_t now_ns, clv_pap_l
     }
 }
 
-clv_status_t clv_pap_agree_message(clv_pap_agree_t *agree, int64_t now_ns, int32_t from_node,
+clv_status_t clv_pap_agree_message(clv_pap_agree_t *agree, int64_t now_ns, int32_t from_host,
                                    const void *bytes, size_t n_bytes)
 {
     clv_pap_message_t message;
-    clv_pap_link_t *link = clv_pap_agree_find_link(agree, from_node);
+    clv_pap_link_t *link = clv_pap_agree_find_link(agree, from_host);
     if (link == NULL || !link->up) {
         return CLV_PROTOCOL;
     }

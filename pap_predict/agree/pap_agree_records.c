@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Records become record sets: what a node takes from its ranks, when its subtree is complete, what
- * node 0 has decided; see pap_agree_parts.h.
+ * Records become record sets: what a host takes from its ranks, when its subtree is complete, what
+ * host 0 has decided; see pap_agree_parts.h.
  */
 #include "pap_predict/agree/pap_agree_parts.h"
 
@@ -171,8 +171,8 @@ static bool valid_local(const clv_pap_agree_t *agree, int32_t rank, int32_t slot
         return false;
     }
     int32_t position = layout->position_of[rank];
-    return position >= layout->first[agree->options.node] &&
-           position < layout->first[agree->options.node + 1];
+    return position >= layout->first[agree->options.host] &&
+           position < layout->first[agree->options.host + 1];
 }
 
 clv_status_t clv_pap_agree_local_record(clv_pap_agree_t *agree, int64_t now_ns, int32_t rank,

@@ -7,7 +7,7 @@
 
 static void send_bytes(clv_pap_agree_t *agree, const clv_pap_link_t *link, size_t n_bytes)
 {
-    agree->ops.send(agree->context, link->node, agree->message, n_bytes);
+    agree->ops.send(agree->context, link->host, agree->message, n_bytes);
 }
 
 void clv_pap_agree_send_counts(clv_pap_agree_t *agree, const clv_pap_link_t *link,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * Records as the table's words: how a rank puts one in and its leader takes it out. A rank writes
- * its own local times and one cache line; the leader's thread, which has the node's clock and
- * exchange latency, makes the record of it (clv_pap_local_to_record). All ranks of a node have the
+ * its own local times and one cache line; the leader's thread, which has the host's clock and
+ * exchange latency, makes the record of it (clv_pap_local_to_record). All ranks of a host have the
  * same local clock. Private to the pap_predict module. No threads of its own; see pap_table.h.
  */
 #ifndef CLV_PAP_RECORD_H
@@ -23,7 +23,7 @@ bool clv_pap_record_give(clv_pap_table_t *table, int32_t local_rank, int32_t n_l
 clv_status_t clv_pap_record_take(const clv_pap_table_t *table, int32_t local_rank, int32_t slot,
                                  int64_t version, clv_pap_local_record_t *given_p) CLV_MUST_CHECK;
 
-/* The stream key that the node's first rank gave with its record of version. */
+/* The stream key that the host's first rank gave with its record of version. */
 clv_pap_stream_key_t clv_pap_record_key(const clv_pap_table_t *table, int32_t slot,
                                         int64_t version);
 

@@ -33,7 +33,7 @@ typedef struct clv_pap_record {
     int64_t previous_arrival_ns; /* of this rank's call before it on the same stream ... */
     int64_t previous_exit_ns;    /* ... and when it left that call */
     uint32_t clock_error_ns;     /* bound; saturates */
-    uint32_t latency_ns;         /* this node's exchange latency, last arrival to set known */
+    uint32_t latency_ns;         /* this host's exchange latency, last arrival to set known */
     int32_t previous_choice;     /* what that call ran; rank-equal */
     uint32_t previous_hash;      /* of all forecasts and choices of the stream so far; rank-equal */
     uint32_t flags;

@@ -28,7 +28,7 @@
 
 #define CLV_PAP_FURTHEST_NS (CLV_NS_PER_S * 3600) /* hints further ahead are ignored */
 
-/* A record before its times are global. The fields before slot are the words in the node's table.
+/* A record before its times are global. The fields before slot are the words in the host's table.
  * Not clv_pap_record_t, which is sent and used for predictions: that has the clock's error and the
  * exchange latency, which only the leader's thread knows. This one names its stream, whose key only
  * the leader needs, to decide. Both together do not fit into a cache line. */
@@ -82,7 +82,7 @@ typedef struct clv_pap_streams {
 void clv_pap_streams_init(clv_pap_streams_t *streams);
 
 /* Numbers a call, and enters it if it has its turn. Returns 1 if *given is a record to give to the
- * node's leader now, before asking for the forecast. */
+ * host's leader now, before asking for the forecast. */
 bool clv_pap_streams_begin(clv_pap_streams_t *streams, const clv_pap_stream_key_t *key,
                            int64_t local_ns, clv_pap_call_t *call, clv_pap_local_record_t *given);
 

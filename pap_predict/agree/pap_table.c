@@ -20,7 +20,7 @@
 #define MAX_BYTES   ((size_t) 1 << 40) /* of address space; far above any real group */
 #define CLOCK_WORDS 6                  /* five of the model, and whether it is set */
 
-/* No end yet; an end that all nodes know; an end that this node had to guess. */
+/* No end yet; an end that all hosts know; an end that this host had to guess. */
 enum { END_NONE, END_CERTAIN, END_UNSURE };
 
 /* The first pages. Every part that another process writes has a cache line of its own. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The node's table: memory shared by the ranks of one node and their leader's thread.
+ * The host's table: memory shared by the ranks of one host and their leader's thread.
  *
  *      ranks write                                     the leader's thread writes
  *      records[half][local rank]   --- last one --->  reads them, computes a forecast
@@ -39,10 +39,10 @@
 
 typedef struct clv_pap_table clv_pap_table_t;
 
-/* The sizes of the memory, equal in every process of the node. In bytes, rounded up to cache lines:
+/* The sizes of the memory, equal in every process of the host. In bytes, rounded up to cache lines:
  * 32 halves of (64 + 8) n_ranks + node_plans_bytes + key_table_bytes, and n_ranks shares. */
 typedef struct clv_pap_table_shape {
-    int32_t n_ranks;         /* of this node, at most */
+    int32_t n_ranks;         /* of this host, at most */
     size_t node_plans_bytes; /* of one forecast */
     size_t key_table_bytes;  /* at most CLV_PAP_KEY_TABLE_BYTES */
     size_t share_bytes;      /* of a rank's share */
@@ -130,7 +130,7 @@ clv_status_t clv_pap_table_forecast(const clv_pap_table_t *table, int32_t slot, 
                                     size_t *node_plans_bytes_p) CLV_MUST_CHECK;
 
 /* No more forecasts: slot l has n_versions[l], all published before. Called once. is_unsure: other
- * nodes may have one more. */
+ * hosts may have one more. */
 void clv_pap_table_set_end(clv_pap_table_t *table, const int64_t n_versions[CLV_PAP_MAX_STREAMS],
                            bool is_unsure);
 bool clv_pap_table_is_unsure(const clv_pap_table_t *table);
@@ -144,7 +144,7 @@ int64_t clv_pap_table_n_versions(const clv_pap_table_t *table,
  * here. */
 unsigned char *clv_pap_table_shares(const clv_pap_table_t *table, size_t *share_bytes_p);
 
-/* The node's clock, for ranks that ask for global time. NULL, CLV_AGAIN: not ready. */
+/* The host's clock, for ranks that ask for global time. NULL, CLV_AGAIN: not ready. */
 void clv_pap_table_set_clock(clv_pap_table_t *table, const clv_cs_model_t *model);
 clv_status_t clv_pap_table_clock(const clv_pap_table_t *table,
                                  clv_cs_model_t *model_p) CLV_MUST_CHECK;

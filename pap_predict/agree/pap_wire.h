@@ -27,9 +27,9 @@
 #define CLV_PAP_WIRE_KIND_MAP(XX)                                                                  \
     XX(HELLO, 1, "either way: how many record sets of each slot I have; the child asks")           \
     XX(UP, 2, "child to parent: the records of my whole subtree")                                  \
-    XX(DOWN, 3, "parent to child: a complete record set, decided by node 0")                       \
+    XX(DOWN, 3, "parent to child: a complete record set, decided by host 0")                       \
     XX(LOST, 4, "parent to child: no more record sets, and how many of each slot there were")      \
-    XX(GIVE_UP, 5, "child to parent: ask node 0 to decide LOST")                                   \
+    XX(GIVE_UP, 5, "child to parent: ask host 0 to decide LOST")                                   \
     XX(BYE, 6, "child to parent: my whole subtree has freed the group; not a loss")                \
     XX(VOID, 7, "parent to child: of a slot all before sequence that you lack never come")         \
     XX(ASK, 8, "child to parent: a rank waits too long for record set sequence of a slot")

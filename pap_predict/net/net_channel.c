@@ -22,7 +22,7 @@
 #define HELLO_MAGIC     UINT32_C(0x48766c63) /* "clvH" */
 #define HELLO_VERSION   1
 #define NONCE_BYTES     16
-#define HELLO_BYTES     48 /* magic, version, group id, node, 0, nonce */
+#define HELLO_BYTES     48 /* magic, version, group id, host, 0, nonce */
 #define CHALLENGE_BYTES (NONCE_BYTES + CLV_NET_MAC_BYTES)
 #define PROOF_BYTES     CLV_NET_MAC_BYTES
 #define HEADER_BYTES    48 /* payload bytes, kind, has_global, 4 times, tag */
@@ -56,7 +56,7 @@ struct clv_net_channel {
     int fd;
     bool is_client;
     channel_state_t state;
-    uint32_t node;
+    uint32_t host;
     size_t max_payload;
     channel_keys_t *keys;
     unsigned char group_id[CLV_NET_GROUP_ID_BYTES];
@@ -148,7 +148,7 @@ clv_status_t clv_net_channel_accept(int fd, clv_net_channel_t **channel_p)
 }
 
 clv_status_t clv_net_channel_connect(const clv_net_address_t *address, uint16_t port,
-                                     const unsigned char *key, uint32_t node, size_t max_payload,
+                                     const unsigned char *key, uint32_t host, size_t max_payload,
                                      clv_net_channel_t **channel_p)
 {
     struct sockaddr_storage to;
@@ -164,7 +164,7 @@ clv_status_t clv_net_channel_connect(const clv_net_address_t *address, uint16_t 
     }
     memcpy(channel->keys->group, key, CLV_NET_KEY_BYTES);
     clv_net_group_id(key, channel->group_id);
-    channel->node = node;
+    channel->host = host;
     channel->max_payload = max_payload;
     if (connect(fd, (struct sockaddr *) &to, to_bytes) != 0 && errno != EINPROGRESS) {
         clv_net_channel_close(channel);
@@ -213,9 +213,9 @@ bool clv_net_channel_is_unacknowledged(const clv_net_channel_t *channel)
            (ioctl(channel->fd, SIOCOUTQ, &n_bytes) == 0 && n_bytes > 0);
 }
 
-uint32_t clv_net_channel_node(const clv_net_channel_t *channel)
+uint32_t clv_net_channel_host(const clv_net_channel_t *channel)
 {
-    return channel->node;
+    return channel->host;
 }
 
 const unsigned char *clv_net_channel_group_id(const clv_net_channel_t *channel)
@@ -358,7 +358,7 @@ static clv_status_t send_hello(clv_net_channel_t *channel)
     clv_put_u32(hello, HELLO_MAGIC);
     clv_put_u32(hello + 4, HELLO_VERSION);
     memcpy(hello + 8, channel->group_id, CLV_NET_GROUP_ID_BYTES);
-    clv_put_u32(hello + 24, channel->node);
+    clv_put_u32(hello + 24, channel->host);
     clv_put_u32(hello + 28, 0);
     if (fill_nonce(hello + 32) != CLV_OK) {
         return CLV_SYSTEM;
@@ -405,10 +405,10 @@ static clv_status_t take_hello(clv_net_channel_t *channel, const clv_net_channel
     if (clv_get_u32(hello) != HELLO_MAGIC || clv_get_u32(hello + 4) != HELLO_VERSION) {
         return CLV_PROTOCOL;
     }
-    channel->node = clv_get_u32(hello + 24);
+    channel->host = clv_get_u32(hello + 24);
     memcpy(channel->group_id, hello + 8, CLV_NET_GROUP_ID_BYTES);
     const unsigned char *key =
-        ops->find(context, channel->group_id, channel->node, &channel->max_payload);
+        ops->find(context, channel->group_id, channel->host, &channel->max_payload);
     if (key == NULL) {
         return CLV_PROTOCOL;
     }

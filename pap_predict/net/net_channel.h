@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * One connection between two node leaders: handshake, frames, and queues of bounded length, over a
+ * One connection between two host leaders: handshake, frames, and queues of bounded length, over a
  * non-blocking stream socket.
  *
  *      client (tree child)                     server (tree parent)
- *      HELLO: group, node, nonce_c    ----->   looks the group up
+ *      HELLO: group, host, nonce_c    ----->   looks the group up
  *      checks                         <-----   CHALLENGE: nonce_s, HMAC("server", HELLO nonce_s)
  *      PROOF: HMAC("client", same)    ----->   checks; both are up
  *      frames, each with a SipHash tag of a key made for this connection and of its number
@@ -51,13 +51,13 @@ typedef enum clv_net_frame_kind {
     CLV_NET_FRAME_PONG = 2,
     CLV_NET_FRAME_READY = 3,   /* my clock is ready now: ping me */
     CLV_NET_FRAME_DATA = 4,    /* a message of the agreement */
-    CLV_NET_FRAME_THROUGH = 5, /* my node needs nothing of yours any more */
+    CLV_NET_FRAME_THROUGH = 5, /* my host needs nothing of yours any more */
 } clv_net_frame_kind_t;
 
 typedef struct clv_net_channel_ops {
-    /* Server: who has this group and expects this node? The key (CLV_NET_KEY_BYTES) and the
+    /* Server: who has this group and expects this host? The key (CLV_NET_KEY_BYTES) and the
      * longest payload, or NULL. */
-    const unsigned char *(*find)(void *context, const unsigned char *group_id, uint32_t node,
+    const unsigned char *(*find)(void *context, const unsigned char *group_id, uint32_t host,
                                  size_t *max_payload_p);
     /* The handshake is done. Non-zero: refuse after all. */
     int (*up)(void *context, clv_net_channel_t *channel);
@@ -72,7 +72,7 @@ void clv_net_group_id(const unsigned char *key, unsigned char group_id[CLV_NET_G
 
 /* Begins to connect; the outcome shows in clv_net_channel_io. key is copied. */
 clv_status_t clv_net_channel_connect(const clv_net_address_t *address, uint16_t port,
-                                     const unsigned char *key, uint32_t node, size_t max_payload,
+                                     const unsigned char *key, uint32_t host, size_t max_payload,
                                      clv_net_channel_t **channel_p) CLV_MUST_CHECK;
 /* Takes an accepted socket; on failure it stays the caller's. */
 clv_status_t clv_net_channel_accept(int fd, clv_net_channel_t **channel_p) CLV_MUST_CHECK;
@@ -86,8 +86,8 @@ bool clv_net_channel_is_unacknowledged(const clv_net_channel_t *channel);
 
 int clv_net_channel_fd(const clv_net_channel_t *channel);
 bool clv_net_channel_is_up(const clv_net_channel_t *channel);
-/* The client's node and group; server: once known. */
-uint32_t clv_net_channel_node(const clv_net_channel_t *channel);
+/* The client's host and group; server: once known. */
+uint32_t clv_net_channel_host(const clv_net_channel_t *channel);
 const unsigned char *clv_net_channel_group_id(const clv_net_channel_t *channel);
 uint32_t clv_net_channel_events(const clv_net_channel_t *channel); /* epoll events it wants now */
 int64_t clv_net_channel_sent_bytes(const clv_net_channel_t *channel);

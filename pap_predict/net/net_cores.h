@@ -13,7 +13,7 @@
 
 /* allowed: processors that the job may use. taken: those that ranks are bound to. leader: those of
  * the thread's own rank. Sets chosen to whole cores that no rank uses, those nearest to the leader
- * in the tree (same cache, NUMA node, package, else anywhere). If each core has a rank, sets it to
+ * in the tree (same cache, NUMA host, package, else anywhere). If each core has a rank, sets it to
  * the nearest second hardware threads beside ranks. Returns the number of processors; 0, with
  * chosen empty: none is free. */
 int clv_net_cores_choose(hwloc_topology_t topology, hwloc_const_cpuset_t allowed,

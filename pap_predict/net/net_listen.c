@@ -30,11 +30,11 @@
 
 /* ---- a connection's events ---------------------------------------------------------------- */
 
-static const unsigned char *conn_find(void *context, const unsigned char *group_id, uint32_t node,
+static const unsigned char *conn_find(void *context, const unsigned char *group_id, uint32_t host,
                                       size_t *max_payload_p)
 {
     const clv_net_server_t *server = ((clv_net_conn_t *) context)->server;
-    return server->ops.find(server->context, group_id, node, max_payload_p);
+    return server->ops.find(server->context, group_id, host, max_payload_p);
 }
 
 static void forget_pending(clv_net_conn_t *conn)
@@ -52,7 +52,7 @@ static int adopt(clv_net_conn_t *conn)
 {
     clv_net_server_t *server = conn->server;
     conn->owner = server->ops.adopt(server->context, clv_net_channel_group_id(conn->channel),
-                                    clv_net_channel_node(conn->channel), &conn->place);
+                                    clv_net_channel_host(conn->channel), &conn->place);
     if (conn->owner == NULL) {
         return -1;
     }

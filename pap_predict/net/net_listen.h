@@ -45,11 +45,11 @@ typedef enum clv_net_counter {
 
 /* context is the server's, owner the connection's. */
 typedef struct clv_net_server_ops {
-    /* The key of that group if somebody expects that node, and the longest payload; else NULL. */
-    const unsigned char *(*find)(void *context, const unsigned char *group_id, uint32_t node,
+    /* The key of that group if somebody expects that host, and the longest payload; else NULL. */
+    const unsigned char *(*find)(void *context, const unsigned char *group_id, uint32_t host,
                                  size_t *max_payload_p);
     /* A pending connection has proved that it knows the key: whose it is, NULL: nobody's now. */
-    void *(*adopt)(void *context, const unsigned char *group_id, uint32_t node, int32_t *place_p);
+    void *(*adopt)(void *context, const unsigned char *group_id, uint32_t host, int32_t *place_p);
     void (*up)(void *owner, clv_net_conn_t *conn);   /* the handshake is over */
     void (*lost)(void *owner, clv_net_conn_t *conn); /* it ended, and is closed after this */
     /* CLV_PROTOCOL closes the connection. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Where the background thread may run: on processors that none of the node's ranks is bound to, if
+ * Where the background thread may run: on processors that none of the host's ranks is bound to, if
  * there are any. The kernel says what the launcher bound and what the job may use; hwloc, where it
  * is, says which processors are hardware threads of one core and which are near (net_cores.h).
  *

@@ -3,7 +3,7 @@
  * Which predictor `best` follows: the one with the least error over the last calls, each judged by
  * what it said before the call. Private to the pap_predict module and its tests.
  *
- * Integers and table order only, so every node follows the same one. It changes its mind only for
+ * Integers and table order only, so every host follows the same one. It changes its mind only for
  * an error clearly smaller than that of the one it follows: two that are equally good would
  * otherwise take turns, and each turn makes new plans.
  *

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * From complete records to forecasts: the deterministic integer function; see pap_history.h. Every
- * node computes the same.
+ * host computes the same.
  *
  * One set of records goes through: its errors against the prediction that was outstanding, its row
  * into the window, the next prediction, the next sampling distance.

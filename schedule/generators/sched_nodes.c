@@ -38,7 +38,7 @@
 #define SPREAD_SLOTS (INT64_C(1) << 27) /* slots between first and last arrival, at most */
 #define LATEST_ROUND (INT32_MAX - 1)
 
-/* The composition under way. Nodes are those of the host order. */
+/* The composition under way. Hosts are those of the host order. */
 typedef struct house {
     const clv_instance_t *instance;
     const clv_host_order_t *host_order;
@@ -47,14 +47,14 @@ typedef struct house {
     int64_t last_ns;
     int64_t slot_ns;
     clv_divisor_t slot;
-    int32_t n_nodes;
-    int32_t root_node;
-    bool hands_over;      /* 1: the root does not represent its node */
-    bool is_fast;         /* 1: sends inside nodes are not written */
-    int32_t *members;     /* ranks, node after node, each in the order of its chain */
-    const int32_t *first; /* of each node in members; [n_nodes]: the end */
-    int32_t *ready;       /* [node * n_segments + segment]: first slot after it came from inside */
-    int64_t *speaks_ns;   /* when the node's representative has something from inside */
+    int32_t n_hosts;
+    int32_t root_host;
+    bool hands_over;      /* 1: the root does not represent its host */
+    bool is_fast;         /* 1: sends inside hosts are not written */
+    int32_t *members;     /* ranks, host after host, each in the order of its chain */
+    const int32_t *first; /* of each host in members; [n_hosts]: the end */
+    int32_t *ready;       /* [host * n_segments + segment]: first slot after it came from inside */
+    int64_t *speaks_ns;   /* when the host's representative has something from inside */
     int64_t *speaks_order_ns;
     clv_builder_t builder;
 } house_t;
@@ -73,8 +73,8 @@ static clv_status_t list_members(house_t *house)
         }
     }
     house->host_order = instance->host_order != NULL ? instance->host_order : house->own_host_order;
-    house->n_nodes = house->host_order->n_nodes;
-    house->root_node = house->host_order->root_node;
+    house->n_hosts = house->host_order->n_hosts;
+    house->root_host = house->host_order->root_host;
     house->first = house->host_order->first;
     house->members = clv_alloc_unset((size_t) instance->n_ranks, sizeof *house->members);
     return house->members == NULL
@@ -82,23 +82,23 @@ static clv_status_t list_members(house_t *house)
                : clv_host_order_sort(house->host_order, instance, house->members);
 }
 
-/* The index in members of the node's representative. */
-static int32_t representative_at(const house_t *house, int32_t node)
+/* The index in members of the host's representative. */
+static int32_t representative_at(const house_t *house, int32_t host)
 {
-    return house->first[node + 1] - 1 - (node == house->root_node ? house->hands_over : 0);
+    return house->first[host + 1] - 1 - (host == house->root_host ? house->hands_over : 0);
 }
 
-static int32_t representative(const house_t *house, int32_t node)
+static int32_t representative(const house_t *house, int32_t host)
 {
-    return house->members[representative_at(house, node)];
+    return house->members[representative_at(house, host)];
 }
 
 /* Whether the root arrives so late that most of the others' vectors could already be combined: half
- * a round per segment and node after the last of them. The instance may already say so. */
+ * a round per segment and host after the last of them. The instance may already say so. */
 static bool is_root_far_late(const house_t *house)
 {
     const clv_instance_t *instance = house->instance;
-    const int64_t n_rounds = (int64_t) instance->n_segments + house->n_nodes;
+    const int64_t n_rounds = (int64_t) instance->n_segments + house->n_hosts;
     const int64_t root_ns = instance->arrival_ns[instance->root];
     int64_t last_ns = house->first_ns;
 
@@ -111,9 +111,9 @@ static bool is_root_far_late(const house_t *house)
     return (root_ns - last_ns) / n_rounds > house->slot_ns * SLOTS / 2;
 }
 
-static bool has_company(const house_t *house, int32_t node)
+static bool has_company(const house_t *house, int32_t host)
 {
-    return house->first[node + 1] - house->first[node] > 1;
+    return house->first[host + 1] - house->first[host] > 1;
 }
 
 /* ---- inside ---------------------------------------------------------------------------------- */
@@ -133,8 +133,8 @@ static int32_t both_slot(const house_t *house, const int32_t *from)
     return (int32_t) clv_divide(both_ns - house->first_ns, house->slot);
 }
 
-/* Sends all segments from one rank of a node to the next, from slot free_from on. ready: of the
- * node. */
+/* Sends all segments from one rank of a host to the next, from slot free_from on. ready: of the
+ * host. */
 static void fill_hop(house_t *house, int32_t free_from, int32_t from, int32_t to, int32_t *ready)
 {
     for (int32_t s = 0; s < house->instance->n_segments; s++) {
@@ -160,38 +160,38 @@ static void skip_hops(const house_t *house, int32_t from, int32_t until, int32_t
     }
 }
 
-static void fill_node(house_t *house, int32_t node)
+static void fill_host(house_t *house, int32_t host)
 {
     const clv_instance_t *instance = house->instance;
-    int32_t *ready = &house->ready[(size_t) node * (size_t) instance->n_segments];
-    const int32_t rank = representative(house, node);
+    int32_t *ready = &house->ready[(size_t) host * (size_t) instance->n_segments];
+    const int32_t rank = representative(house, host);
 
     if (house->is_fast) {
-        skip_hops(house, house->first[node], representative_at(house, node), ready);
+        skip_hops(house, house->first[host], representative_at(house, host), ready);
     }
-    for (int32_t i = house->first[node]; !house->is_fast && i < representative_at(house, node);
+    for (int32_t i = house->first[host]; !house->is_fast && i < representative_at(house, host);
          i++) {
         const int32_t *from = &house->members[i];
         fill_hop(house, both_slot(house, from), from[0], from[1], ready);
     }
-    house->speaks_ns[node] = instance->arrival_ns[rank];
-    if (node != house->root_node) { /* the root's node sends nothing out, so it need not wait */
-        house->speaks_ns[node] =
-            clv_larger(house->speaks_ns[node], house->first_ns + ready[0] * house->slot_ns);
+    house->speaks_ns[host] = instance->arrival_ns[rank];
+    if (host != house->root_host) { /* the root's host sends nothing out, so it need not wait */
+        house->speaks_ns[host] =
+            clv_larger(house->speaks_ns[host], house->first_ns + ready[0] * house->slot_ns);
     }
-    house->speaks_order_ns[node] = clv_sched_order_ns(instance, rank);
+    house->speaks_order_ns[host] = clv_sched_order_ns(instance, rank);
 }
 
 /* ---- between --------------------------------------------------------------------------------- */
 
-/* The first slot of the first round between nodes. Moves the first representative's time to a full
- * round, so that rounds between nodes are whole rounds of SLOTS. */
+/* The first slot of the first round between hosts. Moves the first representative's time to a full
+ * round, so that rounds between hosts are whole rounds of SLOTS. */
 static int64_t first_slot(house_t *house)
 {
     const int64_t round_ns = house->slot_ns * SLOTS;
     int32_t first = 0;
-    for (int32_t node = 1; node < house->n_nodes; node++) {
-        first = house->speaks_ns[node] < house->speaks_ns[first] ? node : first;
+    for (int32_t host = 1; host < house->n_hosts; host++) {
+        first = house->speaks_ns[host] < house->speaks_ns[first] ? host : first;
     }
     house->speaks_ns[first] -= (house->speaks_ns[first] - house->first_ns) % round_ns;
     return (house->speaks_ns[first] - house->first_ns) / house->slot_ns;
@@ -216,21 +216,21 @@ static int64_t round_slot(const house_t *house, int64_t slot, const clv_send_t *
     return link_slot(slot);
 }
 
-/* A segment has reached the root's node; it is handed to the root later. */
+/* A segment has reached the root's host; it is handed to the root later. */
 static void came_from_outside(house_t *house, int32_t segment, int32_t slot)
 {
     const size_t n_segments = (size_t) house->instance->n_segments;
-    int32_t *ready = &house->ready[(size_t) house->root_node * n_segments + (size_t) segment];
+    int32_t *ready = &house->ready[(size_t) house->root_host * n_segments + (size_t) segment];
 
     *ready = (int32_t) clv_larger(*ready, slot + 1);
 }
 
-/* In a fast estimate, ranks are nodes, followed by the root. */
+/* In a fast estimate, ranks are hosts, followed by the root. */
 static clv_status_t hand_over(house_t *house)
 {
-    const int32_t n_segments = house->instance->n_segments, node = house->root_node;
-    int32_t *ready = &house->ready[(size_t) node * (size_t) n_segments];
-    const int32_t at = representative_at(house, node);
+    const int32_t n_segments = house->instance->n_segments, host = house->root_host;
+    int32_t *ready = &house->ready[(size_t) host * (size_t) n_segments];
+    const int32_t at = representative_at(house, host);
 
     if (!house->hands_over) {
         return CLV_OK;
@@ -241,15 +241,15 @@ static clv_status_t hand_over(house_t *house)
         }
     }
     fill_hop(house, both_slot(house, &house->members[at]),
-             house->is_fast ? node : representative(house, node),
-             house->is_fast ? house->n_nodes : house->instance->root, ready);
+             house->is_fast ? host : representative(house, host),
+             house->is_fast ? house->n_hosts : house->instance->root, ready);
     return CLV_OK;
 }
 
-/* The rank that stands for a node in sends. */
-static int32_t voice(const house_t *house, int32_t node)
+/* The rank that stands for a host in sends. */
+static int32_t voice(const house_t *house, int32_t host)
 {
-    return house->is_fast ? node : representative(house, node);
+    return house->is_fast ? host : representative(house, host);
 }
 
 static clv_status_t put_between(house_t *house, const clv_plan_t *plan, int64_t slot)
@@ -268,19 +268,19 @@ static clv_status_t put_between(house_t *house, const clv_plan_t *plan, int64_t 
         }
         clv_builder_put(&house->builder, (int32_t) slot, voice(house, send->sender),
                         voice(house, send->receiver), send->segment);
-        if (send->receiver == house->root_node) {
+        if (send->receiver == house->root_host) {
             came_from_outside(house, send->segment, (int32_t) slot);
         }
     }
     return CLV_OK;
 }
 
-/* The instance whose ranks are nodes. */
-static clv_instance_t nodes_of(const house_t *house)
+/* The instance whose ranks are hosts. */
+static clv_instance_t hosts_of(const house_t *house)
 {
-    return (clv_instance_t){.n_ranks = house->n_nodes,
+    return (clv_instance_t){.n_ranks = house->n_hosts,
                             .n_segments = house->instance->n_segments,
-                            .root = house->root_node,
+                            .root = house->root_host,
                             .round_ns = house->slot_ns * SLOTS,
                             .arrival_ns = house->speaks_ns,
                             .order_ns = house->speaks_order_ns};
@@ -289,11 +289,11 @@ static clv_instance_t nodes_of(const house_t *house)
 static clv_status_t fill_between(house_t *house, const clv_generator_t *between)
 {
     const int64_t slot = first_slot(house);
-    const clv_instance_t nodes = nodes_of(house);
+    const clv_instance_t hosts = hosts_of(house);
     clv_plan_t *plan = NULL;
-    clv_status_t status = clv_plan_make(between, &nodes, &plan);
+    clv_status_t status = clv_plan_make(between, &hosts, &plan);
     if (status == CLV_OK) {
-        status = clv_builder_reserve(&house->builder, plan->n_sends + nodes.n_segments);
+        status = clv_builder_reserve(&house->builder, plan->n_sends + hosts.n_segments);
     }
     if (status == CLV_OK) {
         status = put_between(house, plan, slot);
@@ -304,7 +304,7 @@ static clv_status_t fill_between(house_t *house, const clv_generator_t *between)
 
 /* ---- the whole ------------------------------------------------------------------------------- */
 
-/* Whether times fit their type, although the pipeline inside a node takes a slot per rank to
+/* Whether times fit their type, although the pipeline inside a host takes a slot per rank to
  * fill. */
 static bool fits_in_time(const house_t *house)
 {
@@ -314,12 +314,12 @@ static bool fits_in_time(const house_t *house)
 /* 1, or 0 without memory. */
 static bool reserve(house_t *house)
 {
-    const size_t n_nodes = (size_t) house->n_nodes;
+    const size_t n_hosts = (size_t) house->n_hosts;
     const size_t n_segments = (size_t) house->instance->n_segments;
 
-    house->ready = clv_alloc(n_nodes * n_segments, sizeof *house->ready);
-    house->speaks_ns = clv_alloc(n_nodes, sizeof *house->speaks_ns);
-    house->speaks_order_ns = clv_alloc(n_nodes, sizeof *house->speaks_order_ns);
+    house->ready = clv_alloc(n_hosts * n_segments, sizeof *house->ready);
+    house->speaks_ns = clv_alloc(n_hosts, sizeof *house->speaks_ns);
+    house->speaks_order_ns = clv_alloc(n_hosts, sizeof *house->speaks_order_ns);
     return house->ready != NULL && house->speaks_ns != NULL && house->speaks_order_ns != NULL;
 }
 
@@ -333,7 +333,7 @@ static void close_house(house_t *house)
     clv_host_order_free(house->own_host_order);
 }
 
-/* Fills in all that happens inside nodes. */
+/* Fills in all that happens inside hosts. */
 static clv_status_t fill_inside(house_t *house)
 {
     clv_status_t status = list_members(house);
@@ -345,10 +345,10 @@ static clv_status_t fill_inside(house_t *house)
         status = clv_builder_init(&house->builder, house->instance);
     }
     if (status == CLV_OK) {
-        house->hands_over = has_company(house, house->root_node) && is_root_far_late(house);
+        house->hands_over = has_company(house, house->root_host) && is_root_far_late(house);
     }
-    for (int32_t node = 0; node < house->n_nodes && status == CLV_OK; node++) {
-        fill_node(house, node);
+    for (int32_t host = 0; host < house->n_hosts && status == CLV_OK; host++) {
+        fill_host(house, host);
     }
     return status;
 }
@@ -401,41 +401,41 @@ static clv_status_t compose(const clv_instance_t *instance, const char *between,
 
 /* ---- its fast estimate ----------------------------------------------------------------------- */
 
-/* Rank k of the inter-host part represents this node; after all nodes comes the root. */
-static void list_chain(const house_t *house, int32_t node, int32_t k, clv_fast_estimate_t *fast)
+/* Rank k of the inter-host part represents this host; after all hosts comes the root. */
+static void list_chain(const house_t *house, int32_t host, int32_t k, clv_fast_estimate_t *fast)
 {
     const int32_t n_segments = fast->n_segments;
-    const int32_t first = house->first[node], last = representative_at(house, node);
+    const int32_t first = house->first[host], last = representative_at(house, host);
     const size_t n_bytes = (size_t) n_segments * sizeof *house->ready;
 
-    fast->chains[node] = (clv_chain_t){first, last, k};
+    fast->chains[host] = (clv_chain_t){first, last, k};
     fast->n_sends += (int64_t) (last - first) * n_segments;
     fast->interhost.rank[k] = house->members[last];
     if (first < last) {
         memcpy(fast->interhost.near_slot + (size_t) k * (size_t) n_segments,
-               house->ready + (size_t) node * (size_t) n_segments, n_bytes);
+               house->ready + (size_t) host * (size_t) n_segments, n_bytes);
     }
 }
 
-/* order: of nodes in the inter-host part; NULL: by number. */
+/* order: of hosts in the inter-host part; NULL: by number. */
 static clv_status_t list_chains(const house_t *house, const int32_t *order,
                                 clv_fast_estimate_t *fast)
 {
-    const int32_t n_interhost = house->n_nodes + house->hands_over;
+    const int32_t n_interhost = house->n_hosts + house->hands_over;
     clv_status_t status = clv_interhost_init(&fast->interhost, n_interhost, fast->n_segments);
 
-    for (int32_t k = 0; k < house->n_nodes && status == CLV_OK; k++) {
+    for (int32_t k = 0; k < house->n_hosts && status == CLV_OK; k++) {
         list_chain(house, order == NULL ? k : order[k], k, fast);
     }
     if (status == CLV_OK && house->hands_over) {
-        fast->interhost.rank[house->n_nodes] = house->instance->root;
+        fast->interhost.rank[house->n_hosts] = house->instance->root;
     }
     fast->interhost.hands_over = house->hands_over;
-    fast->n_chains = house->n_nodes;
+    fast->n_chains = house->n_hosts;
     return status;
 }
 
-/* For nodes that wait for links: lists all sends between nodes, and those to a root that is handed
+/* For hosts that wait for links: lists all sends between hosts, and those to a root that is handed
  * all. */
 static clv_status_t fast_between(house_t *house, const clv_generator_t *between,
                                  clv_fast_estimate_t *fast)
@@ -458,20 +458,20 @@ static clv_status_t fast_between(house_t *house, const clv_generator_t *between,
                : status;
 }
 
-/* The slot of the first segment on each hop of a chain of nodes: the round in which both have
+/* The slot of the first segment on each hop of a chain of hosts: the round in which both have
  * arrived, after that of the hop before. Rounds are never moved back, because a representative
  * counts as arrived when its first segment has come from inside, and the others follow faster than
  * rounds. */
-static clv_status_t find_slots(const house_t *house, const clv_instance_t *nodes, int64_t slot,
+static clv_status_t find_slots(const house_t *house, const clv_instance_t *hosts, int64_t slot,
                                const int32_t *order, int32_t *far_slot)
 {
-    const clv_rounds_t rounds = clv_sched_rounds(nodes);
+    const clv_rounds_t rounds = clv_sched_rounds(hosts);
     int64_t round = -1;
 
     far_slot[0] = 0;
-    for (int32_t k = 1; k < house->n_nodes; k++) {
-        const int64_t both = clv_larger(clv_sched_arrival_round(nodes, rounds, order[k - 1]),
-                                        clv_sched_arrival_round(nodes, rounds, order[k]));
+    for (int32_t k = 1; k < house->n_hosts; k++) {
+        const int64_t both = clv_larger(clv_sched_arrival_round(hosts, rounds, order[k - 1]),
+                                        clv_sched_arrival_round(hosts, rounds, order[k]));
         round = clv_larger(both, round + 1);
         if (link_slot(slot + (round + house->instance->n_segments) * SLOTS) > LATEST_ROUND) {
             return CLV_OVERFLOW;
@@ -481,32 +481,32 @@ static clv_status_t find_slots(const house_t *house, const clv_instance_t *nodes
     return CLV_OK;
 }
 
-static clv_status_t set_order(house_t *house, const clv_instance_t *nodes, int64_t slot,
+static clv_status_t set_order(house_t *house, const clv_instance_t *hosts, int64_t slot,
                               int32_t *order, clv_fast_estimate_t *fast)
 {
     clv_interhost_t *interhost = &fast->interhost;
-    clv_status_t status = clv_sched_chain_order(nodes, order);
+    clv_status_t status = clv_sched_chain_order(hosts, order);
 
     if (status == CLV_OK) {
         status = list_chains(house, order, fast);
     }
     interhost->slots_per_round = SLOTS;
-    interhost->far_slot = clv_alloc((size_t) house->n_nodes + 1, sizeof *interhost->far_slot);
+    interhost->far_slot = clv_alloc((size_t) house->n_hosts + 1, sizeof *interhost->far_slot);
     if (status != CLV_OK || interhost->far_slot == NULL) {
         return status != CLV_OK ? status : CLV_NO_MEMORY;
     }
     fast->n_sends += (int64_t) (interhost->n_ranks - 1) * interhost->n_segments;
-    return find_slots(house, nodes, slot, order, interhost->far_slot);
+    return find_slots(house, hosts, slot, order, interhost->far_slot);
 }
 
-/* For nodes in a chain, where no node waits for a link: only their order, no sends. */
+/* For hosts in a chain, where no host waits for a link: only their order, no sends. */
 static clv_status_t fast_chain(house_t *house, clv_fast_estimate_t *fast)
 {
     const int64_t slot = first_slot(house);
-    const clv_instance_t nodes = nodes_of(house);
-    int32_t *order = clv_alloc_unset((size_t) house->n_nodes, sizeof *order);
+    const clv_instance_t hosts = hosts_of(house);
+    int32_t *order = clv_alloc_unset((size_t) house->n_hosts, sizeof *order);
     clv_status_t status =
-        order == NULL ? CLV_NO_MEMORY : set_order(house, &nodes, slot, order, fast);
+        order == NULL ? CLV_NO_MEMORY : set_order(house, &hosts, slot, order, fast);
 
     clv_free(order);
     return status;

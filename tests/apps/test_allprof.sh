@@ -38,7 +38,7 @@ trace "$work/job"
 # ---- clv-view
 "$tools/clv-view" "$work/job" >"$work/summary" 2>"$output"
 tap_report $? 'clv-view reads a folder of them'
-tap_has 'all ranks, hosts and calls' '3 ranks on 3 nodes, 20 calls in ' "$(<"$work/summary")"
+tap_has 'all ranks, hosts and calls' '3 ranks on 3 hosts, 20 calls in ' "$(<"$work/summary")"
 tap_has 'collectives that the offsets of the files put in order' \
     "reversed with the files' clock offsets: 0 of 20; without: 20 of 20 allreduce" "$(<"$work/summary")"
 # Ranks 0 and 1 wait for 3 ms in each of 20 calls; rank 2 computes 3 ms more: 1 ms for each of three, so 2 ms less a call.

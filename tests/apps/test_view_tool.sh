@@ -189,7 +189,7 @@ until_it_says() { for _ in $(seq 300); do grep -q "$1" "$output" && break; sleep
 tap_ok 'q ends the live summary' test "${PIPESTATUS[1]}" -eq 0
 tap_ok 'it waits for files' grep -q 'no .clva files in .*; waiting' "$output"
 tap_ok 'shows what there is, and more later' test "$(grep -o '[0-9]* calls in' "$output" | sort -u | wc -l)" -ge 2
-tap_has 'at last all' '12 ranks on 4 nodes, 50 calls in' "$(<"$output")"
+tap_has 'at last all' '12 ranks on 4 hosts, 50 calls in' "$(<"$output")"
 tap_none 'and says nothing of what is only half there' cat "$work/errors"
 
 # ---- what is missing
@@ -197,7 +197,7 @@ rm "$work/job/made.2.clva"
 "$view" --json "$work/job" >"$output" 2>"$work/errors"
 tap_ok 'a missing node is a failure' test $? -eq 2
 tap_ok 'of one line' test "$(wc -l <"$work/errors")" -eq 1
-tap_has 'that says so' 'the file of node 2 is missing' "$(<"$work/errors")"
+tap_has 'that says so' 'the file of host 2 is missing' "$(<"$work/errors")"
 tap_has 'the rest is shown: calls lack ranks' '"incomplete":50,' "$(<"$output")"
 "$view" -o "$work/half.html" "$work/job" 2>"$work/errors"
 tap_ok 'in the page, too' grep -q '"missing":1,"name":"not recorded"' "$work/half.html"

@@ -816,7 +816,7 @@ static void a_long_forecast_is_cut_and_says_so(void **state)
 /* ---- ranks that share links ------------------------------------------------------------------ */
 
 static const int32_t by_slot[N_RANKS] = {0, 0, 1, 1, 2, 2, 3, 3};
-static const int32_t by_node[N_RANKS] = {0, 1, 2, 3, 0, 1, 2, 3};
+static const int32_t by_host[N_RANKS] = {0, 1, 2, 3, 0, 1, 2, 3};
 
 static void world_start_on(world_t *world, const int32_t *place)
 {
@@ -827,9 +827,9 @@ static void world_start_on(world_t *world, const int32_t *place)
     world->config.cost.combine_ps = 100;
 }
 
-/* Forced or not, by whichever algorithm, no link carries more than a vector out of a node; the
+/* Forced or not, by whichever algorithm, no link carries more than a vector out of a host; the
  * flat chain of these arrivals would put two on some. */
-static void plans_on_nodes_send_a_vector_over_a_link(void **state)
+static void plans_on_hosts_send_a_vector_over_a_link(void **state)
 {
     static const int32_t wanted[] = {CLV_ALGORITHM_AUTO, CLV_ALGORITHM_RANK_CHAIN,
                                      CLV_ALGORITHM_CHAIN, CLV_ALGORITHM_HOST_CHAINS};
@@ -839,7 +839,7 @@ static void plans_on_nodes_send_a_vector_over_a_link(void **state)
         world_t world;
         clv_plan_t *plan = NULL;
         int64_t n_out[N_RANKS] = {0};
-        world_start_on(&world, i % 2 ? by_slot : by_node);
+        world_start_on(&world, i % 2 ? by_slot : by_host);
         world.config.reduce_algorithm = wanted[i / 2];
         const clv_choose_decision_t *decision = world_step(&world);
         const clv_pap_forecast_t forecast = {
@@ -868,7 +868,7 @@ static void the_fixed_order_hands_a_late_root_one_vector(void **state)
         world_t world;
         clv_plan_t *plan = NULL;
         int64_t n_taken = 0;
-        world_start_on(&world, by_node);
+        world_start_on(&world, by_host);
         for (int p = 0; p < N_RANKS; p++) {
             world.predicted_ns[p] = 0;
         }
@@ -896,7 +896,7 @@ static void calls_without_a_forecast_keep_the_fixed_order(void **state)
     for (int i = 0; i < 2; i++) {
         world_t world;
         clv_choose_decision_t unseen = {0}, balanced = {0};
-        world_start_on(&world, i == 0 ? by_slot : by_node);
+        world_start_on(&world, i == 0 ? by_slot : by_host);
         assert_int_equal(clv_choose_without_forecast(&world.config, &two_mib, &unseen), CLV_OK);
         assert_int_equal(clv_choose_balanced(&world.config, &two_mib, &balanced), CLV_OK);
         assert_int_equal(unseen.algorithm, CLV_ALGORITHM_HOST_CHAINS);
@@ -905,14 +905,14 @@ static void calls_without_a_forecast_keep_the_fixed_order(void **state)
     }
 }
 
-/* Eight ranks of a binomial tree: by slot two vectors cross the link into the root's node, by node
+/* Eight ranks of a binomial tree: by slot two vectors cross the link into the root's host, by host
  * four; with a link for each rank three follow each other. */
-static void the_previous_reduce_is_replayed_on_nodes(void **state)
+static void the_previous_reduce_is_replayed_on_hosts(void **state)
 {
     static const struct {
         const int32_t *place;
         int64_t low_ms, high_ms;
-    } cases[] = {{NULL, 125, 127}, {by_slot, 84, 88}, {by_node, 165, 172}};
+    } cases[] = {{NULL, 125, 127}, {by_slot, 84, 88}, {by_host, 165, 172}};
 
     (void) state;
     for (size_t i = 0; i < 3; i++) {
@@ -959,7 +959,7 @@ static void long_vectors_are_cut_into_what_leaves_early(void **state)
     }
 }
 
-static void printed_links_are_of_nodes_where_there_are_any(void **state)
+static void printed_links_are_of_hosts_where_there_are_any(void **state)
 {
     clv_choose_config_t config = {.n_ranks = 3,
                                   .cost = {60000, 20500, 5000, 500, 125, 40000, 16384, 0}};
@@ -975,10 +975,10 @@ static void printed_links_are_of_nodes_where_there_are_any(void **state)
     printed[0] = '\0';
     clv_choose_print_cost("world", &config, append_line, NULL);
     assert_string_equal(
-        printed, "world: 3 ranks on 2 nodes; a message takes 0.060 ms and 20.500 ns a byte between "
-                 "nodes, 0.005 ms and 0.500 ns inside, one every 0.040 ms; combining 0.125 ns\n"
+        printed, "world: 3 ranks on 2 hosts; a message takes 0.060 ms and 20.500 ns a byte between "
+                 "hosts, 0.005 ms and 0.500 ns inside, one every 0.040 ms; combining 0.125 ns\n"
                  "world: nonblocking sends complete without their receiver up to 16384 bytes "
-                 "between nodes, 0 inside; segments of long vectors have 16384\n");
+                 "between hosts, 0 inside; segments of long vectors have 16384\n");
 }
 
 static void a_printed_plan_has_a_line_per_send(void **state)
@@ -997,13 +997,13 @@ static void a_printed_plan_has_a_line_per_send(void **state)
 }
 
 static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(plans_on_nodes_send_a_vector_over_a_link),
+    cmocka_unit_test(plans_on_hosts_send_a_vector_over_a_link),
     cmocka_unit_test(the_fixed_order_hands_a_late_root_one_vector),
     cmocka_unit_test(calls_without_a_forecast_keep_the_fixed_order),
-    cmocka_unit_test(the_previous_reduce_is_replayed_on_nodes),
+    cmocka_unit_test(the_previous_reduce_is_replayed_on_hosts),
     cmocka_unit_test(who_is_early_waits_in_the_previous_reduce_too),
     cmocka_unit_test(long_vectors_are_cut_into_what_leaves_early),
-    cmocka_unit_test(printed_links_are_of_nodes_where_there_are_any),
+    cmocka_unit_test(printed_links_are_of_hosts_where_there_are_any),
     cmocka_unit_test(first_calls_run_the_best_plan_by_the_model),
     cmocka_unit_test(first_calls_run_the_previous_reduce_where_the_model_says_so),
     cmocka_unit_test(trying_costs_half_a_percent_at_most),

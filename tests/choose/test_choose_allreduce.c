@@ -104,20 +104,20 @@ static void the_previous_allreduce_halves_the_vector(void **unused)
     assert_int_equal(previous.predicted_in_mpi_ns, together.predicted_in_mpi_ns + 70000000);
 }
 
-/* Four hosts of four: its first halves are exchanged inside by slot, over the links by node, where
+/* Four hosts of four: its first halves are exchanged inside by slot, over the links by host, where
  * four ranks of each share one. */
 static void the_previous_allreduce_crosses_links_where_neighbours_are_apart(void **unused)
 {
     static const clv_pap_stream_key_t stream = {.collective = CLV_COLLECTIVE_ALLREDUCE,
                                                 .total_bytes = 64 << 10};
-    int32_t by_slot[16], by_node[16];
-    const int32_t *places[] = {by_slot, by_node};
+    int32_t by_slot[16], by_host[16];
+    const int32_t *places[] = {by_slot, by_host};
     static const int64_t permille[] = {1500, 6000};
 
     (void) unused;
     for (int32_t p = 0; p < 16; p++) {
         by_slot[p] = p / 4;
-        by_node[p] = p % 4;
+        by_host[p] = p % 4;
     }
     for (int i = 0; i < 2; i++) {
         clv_choose_decision_t previous = {0};

@@ -136,8 +136,8 @@ static void stream_start(stream_t *stream)
                                                  .reduce_algorithm = CLV_ALGORITHM_AUTO,
                                                  .max_cells = CLV_CHOOSE_MAX_CELLS,
                                                  .cost = {.latency_ns = 60000, .byte_ps = 20000}},
-                                      .node_ranks = all_ranks,
-                                      .n_node_ranks = N_RANKS};
+                                      .host_ranks = all_ranks,
+                                      .n_host_ranks = N_RANKS};
     stream->room = MAX_ROOM;
     for (int32_t p = 0; p < N_RANKS; p++) {
         stream->predicted_ns[p] = (p * 5 % N_RANKS) * INT64_C(6000000);
@@ -337,7 +337,7 @@ static void what_does_not_fit_is_a_decision_only(void **state)
 
     (void) state;
     stream_start(&stream);
-    stream.room = clv_node_places_bytes(8) + 7 * clv_node_plan_bytes(0, 0) +
+    stream.room = clv_host_places_bytes(8) + 7 * clv_node_plan_bytes(0, 0) +
                   clv_node_plan_bytes(N_RANKS, 4096);
     stream.chooser.config.reduce_algorithm = CLV_ALGORITHM_CHAIN;
     stream.chooser.config.segment_bytes = (2 << 20) / 128; /* 128 segments of 7 moves: 1792 steps */

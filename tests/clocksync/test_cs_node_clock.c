@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The node's clock in the background thread, seen from outside: what steps, suspensions and a
- * parent without a clock do to what a node says about time.
+ * The host's clock in the background thread, seen from outside: what steps, suspensions and a
+ * parent without a clock do to what a host says about time.
  */
 #include "pap_predict/pap_clock.h"
 #include "tests/support/test.h"
@@ -123,7 +123,7 @@ static void steps_without_end_do_not_make_pings_without_end(void **state)
     assert_true(n_pings < 10 * 8 * 60);
 }
 
-/* Its own reference stepped, perhaps: a node that went on would be wrong and not know it. */
+/* Its own reference stepped, perhaps: a host that went on would be wrong and not know it. */
 static void a_parent_without_a_clock_silences_its_child(void **state)
 {
     (void) state;

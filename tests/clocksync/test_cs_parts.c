@@ -234,7 +234,7 @@ static void a_place_tells_time_sources_apart(void **state)
     assert_int_equal(clv_cs_place_discover(&raw, &c), CLV_OK);
     assert_int_equal(clv_cs_place_discover(&pretend, &d), CLV_OK);
     assert_memory_equal(&a, &b, sizeof a);
-    assert_true(a.node == c.node && a.node == d.node);
+    assert_true(a.host == c.host && a.host == d.host);
     assert_true(a.time_source != c.time_source && a.time_source != d.time_source);
     assert_true(a.part[CLV_CS_PART_SOCKET] >= 0 && a.part[CLV_CS_PART_NUMA] >= 0);
     assert_int_equal(clv_cs_place_discover(NULL, &a), CLV_OK);
@@ -252,7 +252,7 @@ static void two_calibrations_are_two_time_sources(void **state)
     assert_int_equal(clv_cs_clock_open("tsc", &second), CLV_OK);
     assert_int_equal(clv_cs_place_discover(&first, &a), CLV_OK);
     assert_int_equal(clv_cs_place_discover(&second, &b), CLV_OK);
-    assert_true(a.node == b.node && a.time_source != b.time_source);
+    assert_true(a.host == b.host && a.time_source != b.time_source);
     second = first;
     assert_int_equal(clv_cs_place_discover(&second, &b), CLV_OK);
     assert_true(a.time_source == b.time_source);

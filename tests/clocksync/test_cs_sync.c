@@ -76,8 +76,8 @@ static void set_up(const cs_net_config_t *config, const char *label)
     trial.reference = (int) cs_random_range(&rng, 0, config->n_ranks - 1);
     assert_int_equal(clv_cs_scheme_parse(label, &trial.scheme), CLV_OK);
     for (int i = 0; i < n_ranks; i++) {
-        trial.places[i].node = (uint64_t) (i / config->ranks_per_host + 1);
-        trial.places[i].time_source = trial.places[i].node + 1000;
+        trial.places[i].host = (uint64_t) (i / config->ranks_per_host + 1);
+        trial.places[i].time_source = trial.places[i].host + 1000;
         trial.places[i].part[CLV_CS_PART_SOCKET] = i % config->ranks_per_host / 2;
     }
     trial.use_places = config->ranks_per_host > 1;
@@ -400,7 +400,7 @@ static void levels_measure_where_clocks_differ(void **state)
     trial.use_places = 1;
     for (int i = 0; i < 18; i++) {
         trial.places[i] = (clv_cs_place_t){
-            .node = (uint64_t) i / 6 + 1, .time_source = (uint64_t) i / 6, .part = {i / 3 % 2}};
+            .host = (uint64_t) i / 6 + 1, .time_source = (uint64_t) i / 6, .part = {i / 3 % 2}};
     }
     synchronise();
     assert_all_ok();
@@ -436,7 +436,7 @@ static void the_middle_level_is_of_what_the_label_names(void **state)
     }
 }
 
-/* Two time namespaces on one kernel: h2hca splits the node, plain prop refuses. */
+/* Two time namespaces on one kernel: h2hca splits the host, plain prop refuses. */
 static void a_copy_never_crosses_time_sources(void **state)
 {
     (void) state;
@@ -445,7 +445,7 @@ static void a_copy_never_crosses_time_sources(void **state)
         set_up(&config, plain ? "prop" : "h2hca/50/skampi/10");
         trial.use_places = 1;
         for (int i = 0; i < 6; i++) {
-            trial.places[i] = (clv_cs_place_t){.node = 7, .time_source = (uint64_t) i + 100};
+            trial.places[i] = (clv_cs_place_t){.host = 7, .time_source = (uint64_t) i + 100};
         }
         synchronise();
         for (int i = 0; i < 6; i++) {

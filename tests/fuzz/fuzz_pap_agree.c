@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * libFuzzer target: what a neighbour that knows the key, but has gone mad, can send. The input is a
- * row of messages (length byte, from which neighbour, bytes) to a node in the middle of the tree.
+ * row of messages (length byte, from which neighbour, bytes) to a host in the middle of the tree.
  * Nothing may crash, and what is refused must not stop the machine from being freed.
  */
 #include <stdint.h>
@@ -12,16 +12,16 @@
 #include "pap_predict/agree/pap_wire.h"
 #include "tests/fuzz/fuzz_alloc.h"
 
-#define N_NODES 4
-#define NODE    2 /* its parent is 0, its child 3 */
+#define N_HOSTS 4
+#define HOST    2 /* its parent is 0, its child 3 */
 
-static void ignore_send(void *context, int32_t node, const void *message, size_t n_bytes)
+static void ignore_send(void *context, int32_t host, const void *message, size_t n_bytes)
 {
     clv_pap_message_t decoded;
     (void) context;
-    (void) node;
+    (void) host;
     /* Whatever comes in, what goes out is well formed. */
-    if (clv_pap_wire_decode(message, n_bytes, N_NODES, &decoded) != CLV_OK) {
+    if (clv_pap_wire_decode(message, n_bytes, N_HOSTS, &decoded) != CLV_OK) {
         abort();
     }
 }
@@ -76,14 +76,14 @@ static void feed(clv_pap_agree_t *agree, const uint8_t *data, size_t n_bytes)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n_bytes);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n_bytes)
 {
-    static const int32_t node_of_rank[N_NODES] = {0, 1, 2, 3};
+    static const int32_t host_of_rank[N_HOSTS] = {0, 1, 2, 3};
     clv_pap_layout_t layout;
     clv_pap_agree_t *agree = NULL;
-    if (clv_pap_layout_init(node_of_rank, N_NODES, N_NODES, &layout) != CLV_OK) {
+    if (clv_pap_layout_init(host_of_rank, N_HOSTS, N_HOSTS, &layout) != CLV_OK) {
         abort();
     }
     const clv_pap_agree_options_t options = {.layout = &layout,
-                                             .node = NODE,
+                                             .host = HOST,
                                              .lost_ns = 1000000,
                                              .retry_ns = 50000,
                                              .abandon_ns = 4000000};
@@ -93,7 +93,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n_bytes)
     clv_pap_agree_link_up(agree, 0, 0);
     clv_pap_agree_link_up(agree, 0, 3);
     const clv_pap_record_t record = {.arrival_ns = 5};
-    (void) !clv_pap_agree_local_record(agree, 0, NODE, 0, 0, 0, &record);
+    (void) !clv_pap_agree_local_record(agree, 0, HOST, 0, 0, 0, &record);
     feed(agree, data, n_bytes);
     clv_pap_agree_bye(agree, INT64_MAX / 2);
     clv_pap_agree_free(agree);

@@ -17,13 +17,13 @@
 
 static const unsigned char key[CLV_NET_KEY_BYTES] = "a key that is never told";
 
-static const unsigned char *find(void *context, const unsigned char *group_id, uint32_t node,
+static const unsigned char *find(void *context, const unsigned char *group_id, uint32_t host,
                                  size_t *max_payload_p)
 {
     (void) context;
     (void) group_id;
     *max_payload_p = 5000;
-    return node < 10 ? key : NULL;
+    return host < 10 ? key : NULL;
 }
 
 /* Nobody here knows the key. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Hostile bytes against the decoder and against a node's agreement: nothing may crash, leak, hang
+ * Hostile bytes against the decoder and against a host's agreement: nothing may crash, leak, hang
  * or break an invariant.
  *
  * With libFuzzer (CLV_FUZZ_ENGINE, clang -fsanitize=fuzzer,address,undefined) it runs for as long
@@ -35,12 +35,12 @@ static void check(int condition, const char *text)
     }
 }
 
-/* What the node says must itself be well-formed. */
-static void on_send(void *context, int32_t node, const void *bytes, size_t n_bytes)
+/* What the host says must itself be well-formed. */
+static void on_send(void *context, int32_t host, const void *bytes, size_t n_bytes)
 {
     clv_pap_message_t message;
     (void) context;
-    check(node == 0 || node == 3, "sent to one outside the tree");
+    check(host == 0 || host == 3, "sent to one outside the tree");
     check(clv_pap_wire_decode(bytes, n_bytes, N_RANKS, &message) == CLV_OK, "sent nonsense");
 }
 
@@ -111,16 +111,16 @@ static void one_step(clv_pap_agree_t *agree, int64_t now_ns, int32_t from, uint8
     }
 }
 
-/* Node 2 of 4: parent 0, child 3. */
+/* Host 2 of 4: parent 0, child 3. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n_bytes)
 {
-    static const int32_t node_of[N_RANKS] = {0, 1, 2, 3};
+    static const int32_t host_of[N_RANKS] = {0, 1, 2, 3};
     watch_t watch = {.lost = 0};
     clv_pap_layout_t layout;
     clv_pap_agree_t *agree;
     clv_pap_agree_options_t options = {
-        .layout = &layout, .node = 2, .lost_ns = 1000, .retry_ns = 100, .abandon_ns = 4000};
-    check(clv_pap_layout_init(node_of, N_RANKS, N_RANKS, &layout) == CLV_OK, "a tree");
+        .layout = &layout, .host = 2, .lost_ns = 1000, .retry_ns = 100, .abandon_ns = 4000};
+    check(clv_pap_layout_init(host_of, N_RANKS, N_RANKS, &layout) == CLV_OK, "a tree");
     check(clv_pap_agree_create(&options, &ops, &watch, 0, &agree) == CLV_OK, "a node");
     for (int64_t now_ns = 0; n_bytes >= 3; now_ns += 300) {
         size_t length = data[2] <= n_bytes - 3 ? data[2] : n_bytes - 3;

@@ -180,7 +180,7 @@ static void copy_often(int n_copies)
     const double end = MPI_Wtime() + LIMIT_S;
     int n_fds = 0, n = 0;
 
-    /* Thirty calls are over before the nodes know each other's clocks: some time between them. */
+    /* Thirty calls are over before the hosts know each other's clocks: some time between them. */
     reduce_on(MPI_COMM_WORLD, N_CALLS);
     (void) usleep(200000);
     reduce_on(MPI_COMM_WORLD, N_CALLS);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * From the last record to its forecast, on every node: how long the exchange takes between real
+ * From the last record to its forecast, on every host: how long the exchange takes between real
  * processes on their own hosts. MPI only carries the endpoint records and the results; the calls
  * are those of pap_predict. All hosts must show one CLOCK_REALTIME, as those of apps/bench/cluster
  * do.
@@ -31,7 +31,7 @@ static int64_t real_now_ns(void)
     return now.tv_sec * CLV_NS_PER_S + now.tv_nsec;
 }
 
-/* On the thread of each node's leader, when the forecast is complete. */
+/* On the thread of each host's leader, when the forecast is complete. */
 static size_t note_forecast(void *context, const clv_pap_stream_key_t *key,
                             const clv_pap_forecast_t *forecast, const clv_pap_progress_t *progress,
                             const void *key_table, void *memory, void *node_plans,
@@ -119,7 +119,7 @@ static void print_quantiles(const char *which, int64_t *values, int n)
            n > 0 ? (double) values[half] / 1e3 : 0, n > 0 ? (double) values[most] / 1e3 : 0);
 }
 
-/* The last of all ranks to give it, and the first and the last of all nodes to have the forecast.
+/* The last of all ranks to give it, and the first and the last of all hosts to have the forecast.
  */
 static void print_latencies(void)
 {

@@ -48,7 +48,7 @@ finds_it 'sixty bridges, twenty of which might be reached and cannot'
 # Its own network names the bridges alone, which all have.
 bed_job 2 coupled "${on[@]}" --mca coll_clv_interface 10.151.0.0/16
 tap_report $? 'no shared network: the job ends, every sum is right'
-tap_has 'no shared network: that is told' 'none of the 1 network addresses of node 0 can be reached from node 1' "$(<"$output")"
+tap_has 'no shared network: that is told' 'none of the 1 network addresses of host 0 can be reached from host 1' "$(<"$output")"
 tap_has 'and the parameter that helps' 'with coll_clv_interface' "$(<"$output")"
 tap_has 'and the summary says it' 'times a host has no network address that another could reach' "$(<"$output")"
 tap_end

@@ -178,7 +178,7 @@ if "${apart[@]}" true 2>/dev/null; then
     cp "$work"/nodes/*.1.clva "$work/half"
     "$view" "$work/half" >/dev/null 2>"$output"
     tap_ok 'one file of two can be read, but it is a failure' are $? 2
-    tap_has 'and the other is missed' 'the file of node 0 is missing' "$(<"$output")"
+    tap_has 'and the other is missed' 'the file of host 0 is missing' "$(<"$output")"
 else
     tap_skip 'two nodes' 'no process namespaces here'
 fi

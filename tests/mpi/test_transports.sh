@@ -26,7 +26,7 @@ can_with
 over 4 --pml ob1
 finds 'ob1, TCP' '32768 bytes' 32768
 over 2 --pml ob1 --ranks-per-host 2 --shm
-finds 'ob1, shared memory inside' '32768 bytes between nodes, 0 inside' 32768
+finds 'ob1, shared memory inside' '32768 bytes between hosts, 0 inside' 32768
 over 2 --pml ob1 --mca coll_clv_early_bytes 4096
 finds 'as the user says' '4096 bytes' 4096
 
@@ -44,7 +44,7 @@ if has pml ucx; then
     finds 'UCX, limit 1m' '32768 bytes' 32768
     over 2 --pml ucx --ranks-per-host 2 --shm
     tap_has 'UCX, shared memory inside: right' 'sums right' "$said"
-    tap_has 'and inside there is a limit, too' ' between nodes, ' "$(leaves)"
+    tap_has 'and inside there is a limit, too' ' between hosts, ' "$(leaves)"
 else
     tap_skip 'UCX' 'this Open MPI has no PML ucx'
 fi

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The tree, and one node's agreement driven by hand: what it refuses, what it sends again, when it
+ * The tree, and one host's agreement driven by hand: what it refuses, what it sends again, when it
  * gives up. The whole protocol runs in tests/sim/test_pap_sim.c.
  */
 #include "pap_predict/agree/pap_agree.h"
@@ -13,39 +13,39 @@
 
 /* ---- tree and layout ------------------------------------------------------------------------- */
 
-static void every_node_is_its_parents_child(void **state)
+static void every_host_is_its_parents_child(void **state)
 {
     (void) state;
-    for (int32_t n_nodes = 1; n_nodes <= 130; n_nodes++) {
+    for (int32_t n_hosts = 1; n_hosts <= 130; n_hosts++) {
         int32_t n_children = 0;
-        for (int32_t node = 0; node < n_nodes; node++) {
-            int32_t n = clv_pap_tree_n_children(n_nodes, node);
-            int32_t end = clv_pap_tree_subtree_end(n_nodes, node);
-            int32_t next = node + 1;
+        for (int32_t host = 0; host < n_hosts; host++) {
+            int32_t n = clv_pap_tree_n_children(n_hosts, host);
+            int32_t end = clv_pap_tree_subtree_end(n_hosts, host);
+            int32_t next = host + 1;
             for (int32_t i = 0; i < n; i++) {
-                int32_t child = clv_pap_tree_child(node, i);
-                assert_int_equal(clv_pap_tree_parent(child), node);
+                int32_t child = clv_pap_tree_child(host, i);
+                assert_int_equal(clv_pap_tree_parent(child), host);
                 assert_int_equal(child, next); /* children's subtrees tile this one */
-                next = clv_pap_tree_subtree_end(n_nodes, child);
-                assert_int_equal(clv_pap_tree_depth(child), clv_pap_tree_depth(node) + 1);
+                next = clv_pap_tree_subtree_end(n_hosts, child);
+                assert_int_equal(clv_pap_tree_depth(child), clv_pap_tree_depth(host) + 1);
             }
             assert_int_equal(next, end);
             n_children += n;
         }
-        assert_int_equal(n_children, n_nodes - 1);
-        assert_int_equal(clv_pap_tree_subtree_end(n_nodes, 0), n_nodes);
+        assert_int_equal(n_children, n_hosts - 1);
+        assert_int_equal(clv_pap_tree_subtree_end(n_hosts, 0), n_hosts);
     }
     assert_int_equal(clv_pap_tree_parent(0), -1);
     assert_int_equal(clv_pap_tree_depth(63), 6);
 }
 
-static void a_layout_sorts_ranks_by_node(void **state)
+static void a_layout_sorts_ranks_by_host(void **state)
 {
     (void) state;
-    const int32_t node_of[] = {1, 0, 2, 1, 0};
+    const int32_t host_of[] = {1, 0, 2, 1, 0};
     const int32_t rank_at[] = {1, 4, 0, 3, 2};
     clv_pap_layout_t layout;
-    assert_int_equal(clv_pap_layout_init(node_of, 5, 3, &layout), CLV_OK);
+    assert_int_equal(clv_pap_layout_init(host_of, 5, 3, &layout), CLV_OK);
     assert_int_equal(layout.first[0], 0);
     assert_int_equal(layout.first[1], 2);
     assert_int_equal(layout.first[2], 4);
@@ -73,12 +73,12 @@ static void impossible_layouts_are_refused(void **state)
     assert_int_equal(clv_pap_layout_init(empty, 2, 2, &layout), CLV_INVALID);
 }
 
-/* ---- a node by hand -------------------------------------------------------------------------- */
+/* ---- a host by hand -------------------------------------------------------------------------- */
 
 #define MAX_SENT 64
 
 typedef struct sent {
-    int32_t node;
+    int32_t host;
     clv_pap_message_t message;
 } sent_t;
 
@@ -97,12 +97,12 @@ typedef struct bench {
     int stale;
 } bench_t;
 
-static void on_send(void *context, int32_t node, const void *bytes, size_t n_bytes)
+static void on_send(void *context, int32_t host, const void *bytes, size_t n_bytes)
 {
     bench_t *bench = context;
     assert_true(bench->n_sent < MAX_SENT);
     sent_t *sent = &bench->sent[bench->n_sent++];
-    sent->node = node;
+    sent->host = host;
     assert_int_equal(clv_pap_wire_decode(bytes, n_bytes, bench->layout.n_ranks, &sent->message),
                      CLV_OK);
 }
@@ -134,25 +134,25 @@ static void on_lost(void *context, clv_pap_lost_reason_t reason, const int64_t *
     bench->n_versions = n_versions[0];
 }
 
-static void on_stale(void *context, int32_t node)
+static void on_stale(void *context, int32_t host)
 {
     bench_t *bench = context;
-    assert_int_equal(node, 0);
+    assert_int_equal(host, 0);
     bench->stale++;
 }
 
 static const clv_pap_agree_ops_t ops = {on_send, on_publish, on_void, on_lost, on_stale};
 
-static clv_status_t start(bench_t *bench, int32_t n_nodes, int32_t node)
+static clv_status_t start(bench_t *bench, int32_t n_hosts, int32_t host)
 {
-    int32_t node_of[16];
+    int32_t host_of[16];
     memset(bench, 0, sizeof *bench);
-    for (int32_t i = 0; i < n_nodes; i++) {
-        node_of[i] = i;
+    for (int32_t i = 0; i < n_hosts; i++) {
+        host_of[i] = i;
     }
-    clv_status_t status = clv_pap_layout_init(node_of, n_nodes, n_nodes, &bench->layout);
+    clv_status_t status = clv_pap_layout_init(host_of, n_hosts, n_hosts, &bench->layout);
     clv_pap_agree_options_t options = {.layout = &bench->layout,
-                                       .node = node,
+                                       .host = host,
                                        .lost_ns = 10 * S,
                                        .retry_ns = 1 * S,
                                        .abandon_ns = 60 * S};
@@ -221,10 +221,10 @@ static clv_status_t get_bare(bench_t *bench, int64_t now_ns, int32_t from, clv_p
     return clv_pap_agree_message(bench->agree, now_ns, from, bytes, n);
 }
 
-static void assert_sent(bench_t *bench, int index, int32_t node, clv_pap_wire_kind_t kind)
+static void assert_sent(bench_t *bench, int index, int32_t host, clv_pap_wire_kind_t kind)
 {
     assert_true(index < bench->n_sent);
-    assert_int_equal(bench->sent[index].node, node);
+    assert_int_equal(bench->sent[index].host, host);
     assert_int_equal(bench->sent[index].message.kind, kind);
 }
 
@@ -264,7 +264,7 @@ static void every_failed_allocation_is_reported(void **state)
     take_down(&bench);
 }
 
-static void a_lone_node_decides_at_once(void **state)
+static void a_lone_host_decides_at_once(void **state)
 {
     (void) state;
     bench_t bench;
@@ -286,7 +286,7 @@ static void wrong_local_records_are_refused(void **state)
     bench_t bench;
     clv_pap_record_t bad = {.arrival_ns = INT64_MAX};
     assert_int_equal(start(&bench, 2, 0), CLV_OK);
-    assert_int_equal(give(&bench, 0, 1, 0), CLV_INVALID); /* not of this node */
+    assert_int_equal(give(&bench, 0, 1, 0), CLV_INVALID); /* not of this host */
     assert_int_equal(give(&bench, 0, 2, 0), CLV_INVALID);
     assert_int_equal(give(&bench, 0, -1, 0), CLV_INVALID);
     assert_int_equal(give(&bench, 0, 0, 2), CLV_INVALID); /* too far ahead */
@@ -300,7 +300,7 @@ static void wrong_local_records_are_refused(void **state)
     take_down(&bench);
 }
 
-/* Node 0 with children 1 and 2. */
+/* Host 0 with children 1 and 2. */
 static void the_top_waits_for_all_and_tells_all(void **state)
 {
     (void) state;
@@ -380,7 +380,7 @@ static clv_status_t get_slot(bench_t *bench, int32_t from, clv_pap_wire_kind_t k
     return clv_pap_agree_message(bench->agree, 0, from, bytes, n);
 }
 
-/* Node 0 with child 1, whose rank gives no more records: rank 0 asks, and goes on. */
+/* Host 0 with child 1, whose rank gives no more records: rank 0 asks, and goes on. */
 static void what_a_rank_waits_for_too_long_never_comes(void **state)
 {
     (void) state;
@@ -441,7 +441,7 @@ static void a_child_that_lacks_many_void_ones_gets_what_it_lacks(void **state)
     take_down(&bench);
 }
 
-/* Node 2 of 4: parent 0, child 3, ranks 2 and 3 in its subtree. */
+/* Host 2 of 4: parent 0, child 3, ranks 2 and 3 in its subtree. */
 static void start_middle(bench_t *bench)
 {
     assert_int_equal(start(bench, 4, 2), CLV_OK);
@@ -458,7 +458,7 @@ static void complete_subtree(bench_t *bench, int64_t now_ns, int64_t sequence)
     assert_int_equal(get_records(bench, now_ns, 3, CLV_PAP_WIRE_UP, sequence, 1, 0, 0), CLV_OK);
 }
 
-static void a_middle_node_passes_up_and_down(void **state)
+static void a_middle_host_passes_up_and_down(void **state)
 {
     (void) state;
     bench_t bench;
@@ -492,7 +492,7 @@ static void a_middle_node_passes_up_and_down(void **state)
     take_down(&bench);
 }
 
-static void a_middle_node_passes_asks_up_and_voids_down(void **state)
+static void a_middle_host_passes_asks_up_and_voids_down(void **state)
 {
     (void) state;
     bench_t bench;
@@ -505,7 +505,7 @@ static void a_middle_node_passes_asks_up_and_voids_down(void **state)
     assert_int_equal(give(&bench, 0, 2, 1), CLV_OK);
     assert_int_equal(get_slot(&bench, 3, CLV_PAP_WIRE_ASK, 0), CLV_OK);
     assert_sent(&bench, 0, 0, CLV_PAP_WIRE_ASK);
-    assert_int_equal(bench.n_void, 0); /* only node 0 decides */
+    assert_int_equal(bench.n_void, 0); /* only host 0 decides */
     assert_int_equal(get_slot(&bench, 0, CLV_PAP_WIRE_VOID, 1), CLV_OK);
     assert_sent(&bench, 1, 3, CLV_PAP_WIRE_VOID);
     assert_int_equal(bench.n_void, 1);
@@ -614,7 +614,7 @@ static void cut_off_in_the_window_and_back_is_certain_again(void **state)
 }
 
 /* The link is up again, but not heard, when it counts as lost: the others have to know, since this
- * node gives no record any more. */
+ * host gives no record any more. */
 static void cut_off_while_a_link_comes_up_is_reported(void **state)
 {
     (void) state;
@@ -632,7 +632,7 @@ static void cut_off_while_a_link_comes_up_is_reported(void **state)
     take_down(&bench);
 }
 
-/* Its calls are over, so nothing that this node needs can come of a record. */
+/* Its calls are over, so nothing that this host needs can come of a record. */
 static void a_parent_that_is_through_gets_no_record(void **state)
 {
     (void) state;
@@ -774,7 +774,7 @@ static void the_group_closes_from_the_leaves(void **state)
     bench_t bench;
     start_middle(&bench);
     clv_pap_agree_bye(bench.agree, 0);
-    assert_int_equal(bench.n_sent, 0); /* the child still needs this node */
+    assert_int_equal(bench.n_sent, 0); /* the child still needs this host */
     assert_false(clv_pap_agree_may_close(bench.agree));
     assert_int_equal(get_bare(&bench, 0, 3, CLV_PAP_WIRE_BYE), CLV_OK);
     assert_sent(&bench, 0, 0, CLV_PAP_WIRE_BYE);
@@ -794,20 +794,20 @@ static void latency_falls_slowly_and_saturates(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_node_is_its_parents_child),
-        cmocka_unit_test(a_layout_sorts_ranks_by_node),
+        cmocka_unit_test(every_host_is_its_parents_child),
+        cmocka_unit_test(a_layout_sorts_ranks_by_host),
         cmocka_unit_test(impossible_layouts_are_refused),
         cmocka_unit_test(create_checks_and_survives_no_memory),
         cmocka_unit_test(every_failed_allocation_is_reported),
-        cmocka_unit_test(a_lone_node_decides_at_once),
+        cmocka_unit_test(a_lone_host_decides_at_once),
         cmocka_unit_test(wrong_local_records_are_refused),
         cmocka_unit_test(the_top_waits_for_all_and_tells_all),
         cmocka_unit_test(what_no_correct_child_says_is_refused),
         cmocka_unit_test(a_child_too_far_behind_is_refused),
-        cmocka_unit_test(a_middle_node_passes_up_and_down),
+        cmocka_unit_test(a_middle_host_passes_up_and_down),
         cmocka_unit_test(what_a_rank_waits_for_too_long_never_comes),
         cmocka_unit_test(a_child_that_lacks_many_void_ones_gets_what_it_lacks),
-        cmocka_unit_test(a_middle_node_passes_asks_up_and_voids_down),
+        cmocka_unit_test(a_middle_host_passes_asks_up_and_voids_down),
         cmocka_unit_test(a_new_connection_gets_all_again),
         cmocka_unit_test(a_silent_connection_is_found_stale),
         cmocka_unit_test(cut_off_with_nothing_sent_is_certain),

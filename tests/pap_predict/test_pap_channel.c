@@ -53,14 +53,14 @@ typedef struct line {
 static unsigned char right_key[CLV_NET_KEY_BYTES] = "the key of this group";
 static unsigned char wrong_key[CLV_NET_KEY_BYTES] = "the key of another one";
 
-static const unsigned char *find(void *context, const unsigned char *group_id, uint32_t node,
+static const unsigned char *find(void *context, const unsigned char *group_id, uint32_t host,
                                  size_t *max_payload_p)
 {
     end_t *end = context;
     unsigned char id[CLV_NET_GROUP_ID_BYTES];
     clv_net_group_id(right_key, id);
     *max_payload_p = MAX_PAYLOAD;
-    return node == 5 && memcmp(id, group_id, sizeof id) == 0 ? end->key : NULL;
+    return host == 5 && memcmp(id, group_id, sizeof id) == 0 ? end->key : NULL;
 }
 
 static int up(void *context, clv_net_channel_t *channel)
@@ -219,7 +219,7 @@ static void frames_of_all_lengths_arrive_both_ways(void **state)
         pump(&line);
         assert_int_equal(line.client.n_up, 1);
         assert_int_equal(line.server.n_up, 1);
-        assert_int_equal(clv_net_channel_node(line.server.channel), 5);
+        assert_int_equal(clv_net_channel_host(line.server.channel), 5);
         int n_frames = 0;
         for (size_t n_bytes = 0; n_bytes <= MAX_PAYLOAD; n_bytes += 37) {
             send_bytes(&line.client, n_bytes, CLV_OK);
@@ -363,7 +363,7 @@ static void endpoints_keep_every_field(void **state)
     endpoint.wake_fd = 9;
     endpoint.table_bytes = UINT64_MAX - 3;
     endpoint.table_token = 0x0123456789abcdef;
-    endpoint.pretend_node = 3;
+    endpoint.pretend_host = 3;
     endpoint.port = 65535;
     endpoint.n_addresses = 2;
     endpoint.addresses[0] = (clv_net_address_t){.family = 4, .bytes = {10, 0, 0, 1}};
@@ -371,12 +371,12 @@ static void endpoints_keep_every_field(void **state)
     memset(endpoint.key, 0xa5, sizeof endpoint.key);
     clv_pap_endpoint_encode(&endpoint, bytes);
     assert_int_equal(clv_pap_endpoint_decode(bytes, &back), CLV_OK);
-    assert_true(clv_pap_endpoint_same_node(&endpoint, &back));
+    assert_true(clv_pap_endpoint_same_host(&endpoint, &back));
     assert_memory_equal(endpoint.key, back.key, sizeof endpoint.key);
     clv_pap_endpoint_encode(&back, again);
     assert_memory_equal(bytes, again, sizeof bytes);
     back.time_ns_id++;
-    assert_false(clv_pap_endpoint_same_node(&endpoint, &back));
+    assert_false(clv_pap_endpoint_same_host(&endpoint, &back));
 }
 
 static void malformed_endpoints_are_refused(void **state)

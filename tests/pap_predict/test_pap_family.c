@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Two nodes that know each other by one address only, of IPv4 or of IPv6: they connect and have
+ * Two hosts that know each other by one address only, of IPv4 or of IPv6: they connect and have
  * forecasts. Without such an address on this machine there is nothing to test.
  */
 #include "pap_predict/pap_process.h"
@@ -78,13 +78,13 @@ static void connect_by(uint8_t family)
     pair_close(&pair);
 }
 
-static void nodes_connect_by_ipv4(void **state)
+static void hosts_connect_by_ipv4(void **state)
 {
     (void) state;
     connect_by(4);
 }
 
-static void nodes_connect_by_ipv6(void **state)
+static void hosts_connect_by_ipv6(void **state)
 {
     (void) state;
     connect_by(6);
@@ -93,8 +93,8 @@ static void nodes_connect_by_ipv6(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(nodes_connect_by_ipv4),
-        cmocka_unit_test(nodes_connect_by_ipv6),
+        cmocka_unit_test(hosts_connect_by_ipv4),
+        cmocka_unit_test(hosts_connect_by_ipv6),
     };
     return clv_run_tests(tests);
 }

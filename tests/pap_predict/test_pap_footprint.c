@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * What a communicator costs in memory, counted: bytes asked from the heap from create to activate,
- * and pages that a stream uses of the node's table. The figures of docs/design/channel.md are
+ * and pages that a stream uses of the host's table. The figures of docs/design/channel.md are
  * printed here.
  */
 #include <sys/stat.h>
@@ -35,7 +35,7 @@ typedef struct job {
     unsigned char endpoints[MAX_RANKS * CLV_PAP_ENDPOINT_BYTES];
 } job_t;
 
-static void set_up(job_t *job, int32_t n_ranks, int has_node_each)
+static void set_up(job_t *job, int32_t n_ranks, int has_host_each)
 {
     clv_pap_endpoint_t endpoint;
     const clv_pap_options_t options = {.sma_window = WINDOW,
@@ -43,7 +43,7 @@ static void set_up(job_t *job, int32_t n_ranks, int has_node_each)
                                        .connect_timeout_ns = CLV_NS_PER_S};
     for (int i = 0; i < 2; i++) {
         assert_int_equal(clv_pap_open(&options, &job->pap[i]), CLV_OK);
-        clv_pap_pretend_node(job->pap[i], has_node_each ? (uint32_t) i + 1 : 1);
+        clv_pap_pretend_host(job->pap[i], has_host_each ? (uint32_t) i + 1 : 1);
         assert_int_equal(clv_pap_group_create(job->pap[i], n_ranks, i, NULL,
                                               job->endpoints + i * CLV_PAP_ENDPOINT_BYTES,
                                               &job->group[i]),
@@ -52,7 +52,7 @@ static void set_up(job_t *job, int32_t n_ranks, int has_node_each)
     assert_int_equal(clv_pap_endpoint_decode(job->endpoints + CLV_PAP_ENDPOINT_BYTES, &endpoint),
                      CLV_OK);
     for (int32_t rank = 2; rank < n_ranks; rank++) {
-        endpoint.pretend_node = has_node_each ? (uint32_t) rank + 1 : 1;
+        endpoint.pretend_host = has_host_each ? (uint32_t) rank + 1 : 1;
         clv_pap_endpoint_encode(&endpoint, job->endpoints + rank * CLV_PAP_ENDPOINT_BYTES);
     }
 }
@@ -66,13 +66,13 @@ static void take_down(job_t *job)
 }
 
 /* What group i asks for, its create taken from a third one. */
-static int64_t bytes_of(int i, int32_t n_ranks, int has_node_each)
+static int64_t bytes_of(int i, int32_t n_ranks, int has_host_each)
 {
     static job_t job;
     unsigned char endpoint[CLV_PAP_ENDPOINT_BYTES];
     clv_pap_group_t *third = NULL;
     memset(&job, 0, sizeof job);
-    set_up(&job, n_ranks, has_node_each);
+    set_up(&job, n_ranks, has_host_each);
     n_bytes_asked = 0;
     clv_alloc_set_hook(count, NULL);
     assert_int_equal(clv_pap_group_create(job.pap[i], n_ranks, i, NULL, endpoint, &third), CLV_OK);
@@ -85,12 +85,12 @@ static int64_t bytes_of(int i, int32_t n_ranks, int has_node_each)
 
 /* The same from each rank to the next: a straight line, whatever its slope. From FIRST on; below,
  * the longest message is one whose length does not depend on the ranks. */
-static void check_straight(const char *who, int i, int has_node_each)
+static void check_straight(const char *who, int i, int has_host_each)
 {
     enum { FIRST = 4 };
     int64_t bytes[MAX_RANKS + 1];
     for (int32_t n_ranks = FIRST; n_ranks <= MAX_RANKS; n_ranks++) {
-        bytes[n_ranks] = bytes_of(i, n_ranks, has_node_each);
+        bytes[n_ranks] = bytes_of(i, n_ranks, has_host_each);
         if (n_ranks > FIRST) {
             assert_int_equal(bytes[n_ranks] - bytes[n_ranks - 1], bytes[FIRST + 1] - bytes[FIRST]);
         }
@@ -98,7 +98,7 @@ static void check_straight(const char *who, int i, int has_node_each)
     const int64_t slope = bytes[FIRST + 1] - bytes[FIRST];
     printf("# %s: %lld bytes and %lld per rank\n", who, (long long) (bytes[FIRST] - FIRST * slope),
            (long long) slope);
-    assert_true(bytes_of(i, 2, has_node_each) <= bytes[FIRST]);
+    assert_true(bytes_of(i, 2, has_host_each) <= bytes[FIRST]);
 }
 
 static void the_heap_grows_in_a_straight_line(void **state)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The whole of pap_predict in real processes: shared table, thread, sockets, clock. "Nodes" are
+ * The whole of pap_predict in real processes: shared table, thread, sockets, clock. "Hosts" are
  * pretended, so that connections run over this machine's own addresses.
  */
 #include <stdatomic.h>
@@ -17,10 +17,10 @@
 #include "tests/support/test.h"
 #include "util/util_time.h"
 
-static pap_job_options_t usual(int32_t n_ranks, int32_t n_nodes)
+static pap_job_options_t usual(int32_t n_ranks, int32_t n_hosts)
 {
     return (pap_job_options_t){.n_ranks = n_ranks,
-                               .n_nodes = n_nodes,
+                               .n_hosts = n_hosts,
                                .n_calls = 120,
                                .n_streams = 1,
                                .work_ns = 2 * CLV_NS_PER_MS,
@@ -90,7 +90,7 @@ static int64_t median_predicted_spread_ns(pap_job_t *job)
 
 /* Rank i comes 2 ms after rank i - 1, and the prediction knows. A machine that is busy enough wakes
  * all of them at the same time, hence the tries. */
-static void ranks_of_one_node_agree(void **state)
+static void ranks_of_one_host_agree(void **state)
 {
     (void) state;
     pap_job_options_t options = usual(4, 1);
@@ -115,7 +115,7 @@ static void single_rank_has_forecasts(void **state)
     job_free(job);
 }
 
-static void nodes_agree(void **state)
+static void hosts_agree(void **state)
 {
     (void) state;
     static const int32_t shapes[][3] = {{2, 2, 0}, {6, 3, 0}, {8, 8, 0}, {7, 5, 1}};
@@ -324,8 +324,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(single_rank_has_forecasts),
-        cmocka_unit_test(ranks_of_one_node_agree),
-        cmocka_unit_test(nodes_agree),
+        cmocka_unit_test(ranks_of_one_host_agree),
+        cmocka_unit_test(hosts_agree),
         cmocka_unit_test(tight_loop_agrees),
         cmocka_unit_test(more_streams_than_slots_agree),
         cmocka_unit_test(hints_are_forecasts_of_the_same_call),

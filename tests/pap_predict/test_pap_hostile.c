@@ -73,7 +73,7 @@ static void talk_garbage(pap_job_t *job)
     }
 }
 
-/* Somebody who has seen the group's id and node numbers go by, but not the key. */
+/* Somebody who has seen the group's id and host numbers go by, but not the key. */
 static void pretend_to_be_a_child(pap_job_t *job)
 {
     const clv_pap_endpoint_t endpoint = endpoint_of(job, 0);
@@ -129,7 +129,7 @@ static void cut_now_and_then(pap_job_t *job, int32_t rank, int32_t call)
 static void job_is_unharmed_by(void (*meanwhile)(pap_job_t *), int may_be_rejected)
 {
     const pap_job_options_t options = {.n_ranks = 4,
-                                       .n_nodes = 4,
+                                       .n_hosts = 4,
                                        .n_calls = 400,
                                        .n_streams = 1,
                                        .work_ns = 3 * CLV_NS_PER_MS,
@@ -228,12 +228,12 @@ static long resident_kib(void)
     return n_pages * (sysconf(_SC_PAGESIZE) / 1024);
 }
 
-static void communicators_come_and_go(int one_node)
+static void communicators_come_and_go(int one_host)
 {
     pair_t pair;
     const int32_t n_fds = job_count_fds();
     long kib_early = 0;
-    assert_int_equal(pair_open(&pair, one_node, 60 * CLV_NS_PER_S), CLV_OK);
+    assert_int_equal(pair_open(&pair, one_host, 60 * CLV_NS_PER_S), CLV_OK);
     for (int cycle = 0; cycle < 4000; cycle++) {
         assert_int_equal(pair_create(&pair), CLV_OK);
         assert_int_equal(pair_attach(&pair), CLV_OK);

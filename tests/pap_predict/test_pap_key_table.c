@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * Key tables: what the ranks give at the end of a call is what whoever completes the stream's next
- * forecast is told, on every node; nothing where there was no call before; each stream has its own.
+ * forecast is told, on every host; nothing where there was no call before; each stream has its own.
  *
  * The node plans of each forecast is the key table that came with it. A forecast of version v
  * follows the records of the stream's v-th sampled call, so its key table is that of the call
@@ -84,13 +84,13 @@ static int one_call(pair_t *pair, stream_t *stream, int index)
     return n_seen;
 }
 
-static void live(int one_node)
+static void live(int one_host)
 {
     const size_t n_bytes = (size_t) cs_random_range(&generator, 1, CLV_PAP_KEY_TABLE_BYTES);
     stream_t streams[N_STREAMS] = {{0}};
     pair_t pair;
     int n_seen = 0;
-    assert_int_equal(pair_open(&pair, one_node, 60 * CLV_NS_PER_S), CLV_OK);
+    assert_int_equal(pair_open(&pair, one_host, 60 * CLV_NS_PER_S), CLV_OK);
     pair.hooks = (clv_pap_hooks_t){
         .make = copy_key_table, .node_plans_bytes = n_bytes, .key_table_bytes = n_bytes};
     assert_int_equal(pair_create(&pair), CLV_OK);
@@ -106,13 +106,13 @@ static void live(int one_node)
     pair_close(&pair);
 }
 
-static void key_tables_reach_the_leader_of_one_node(void **state)
+static void key_tables_reach_the_leader_of_one_host(void **state)
 {
     (void) state;
     live(1);
 }
 
-static void key_tables_reach_the_leaders_of_two_nodes(void **state)
+static void key_tables_reach_the_leaders_of_two_hosts(void **state)
 {
     (void) state;
     live(0);
@@ -132,8 +132,8 @@ static void a_key_table_has_a_limit(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(key_tables_reach_the_leader_of_one_node),
-        cmocka_unit_test(key_tables_reach_the_leaders_of_two_nodes),
+        cmocka_unit_test(key_tables_reach_the_leader_of_one_host),
+        cmocka_unit_test(key_tables_reach_the_leaders_of_two_hosts),
         cmocka_unit_test(a_key_table_has_a_limit),
     };
     (void) cs_random_seed_from_environment(&generator);

@@ -3,7 +3,7 @@
  * The channel without memory: the n-th allocation fails, for every n until none is left to fail,
  * alone or with all that follow. Both ranks then have the same forecasts, or both go without;
  * nothing hangs, and no descriptor, thread or (under the address sanitizer) byte is left. Only
- * where no connection can be made any more may a node that was cut off at the wrong moment say
+ * where no connection can be made any more may a host that was cut off at the wrong moment say
  * CLV_LOST (docs/design/protocol.md, what cannot be solved): its call fails, and does not guess.
  */
 #include <stdatomic.h>
@@ -55,11 +55,11 @@ static int make_call(pair_t *pair, int may_be_lost)
 }
 
 /* A whole life. Returns whether it came to the calls. */
-static int live(int one_node, int is_single)
+static int live(int one_host, int is_single)
 {
     pair_t pair;
     const int64_t timeout_ns = is_single ? 60 * CLV_NS_PER_S : CLV_NS_PER_S;
-    const int lives = pair_open(&pair, one_node, timeout_ns) == CLV_OK &&
+    const int lives = pair_open(&pair, one_host, timeout_ns) == CLV_OK &&
                       pair_create(&pair) == CLV_OK && pair_attach(&pair) == CLV_OK &&
                       pair_activate(&pair) == CLV_OK;
     for (int call = 0; lives && call < N_CALLS && make_call(&pair, !is_single); call++) {
@@ -75,7 +75,7 @@ static int step(int is_single, int n_lived)
     return is_single || n_lived == 0 ? 1 : 6;
 }
 
-static void walk(int one_node, int is_single)
+static void walk(int one_host, int is_single)
 {
     const int32_t n_fds = job_count_fds();
     int n = 0, n_lived = 0, is_over = 0;
@@ -83,7 +83,7 @@ static void walk(int one_node, int is_single)
         famine_t famine = {.is_single = is_single};
         atomic_init(&famine.left, n);
         clv_alloc_set_hook(fail_at, &famine);
-        n_lived += live(one_node, is_single);
+        n_lived += live(one_host, is_single);
         clv_alloc_set_hook(NULL, NULL);
         is_over = atomic_load(&famine.left) >= 0;
         assert_int_equal(job_count_fds(), n_fds);
@@ -95,25 +95,25 @@ static void walk(int one_node, int is_single)
     assert_true(n_lived > 0);
 }
 
-static void one_failure_on_one_node(void **state)
+static void one_failure_on_one_host(void **state)
 {
     (void) state;
     walk(1, 1);
 }
 
-static void one_failure_between_nodes(void **state)
+static void one_failure_between_hosts(void **state)
 {
     (void) state;
     walk(0, 1);
 }
 
-static void no_memory_any_more_on_one_node(void **state)
+static void no_memory_any_more_on_one_host(void **state)
 {
     (void) state;
     walk(1, 0);
 }
 
-static void no_memory_any_more_between_nodes(void **state)
+static void no_memory_any_more_between_hosts(void **state)
 {
     (void) state;
     walk(0, 0);
@@ -122,10 +122,10 @@ static void no_memory_any_more_between_nodes(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(one_failure_on_one_node),
-        cmocka_unit_test(one_failure_between_nodes),
-        cmocka_unit_test(no_memory_any_more_on_one_node),
-        cmocka_unit_test(no_memory_any_more_between_nodes),
+        cmocka_unit_test(one_failure_on_one_host),
+        cmocka_unit_test(one_failure_between_hosts),
+        cmocka_unit_test(no_memory_any_more_on_one_host),
+        cmocka_unit_test(no_memory_any_more_between_hosts),
     };
     return clv_run_tests(tests);
 }

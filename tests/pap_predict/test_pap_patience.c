@@ -79,12 +79,12 @@ static void learn_together(pair_t *pair)
 static void who_is_alone_goes_on(void **state)
 {
     (void) state;
-    for (int one_node = 0; one_node < 2; one_node++) {
+    for (int one_host = 0; one_host < 2; one_host++) {
         uint32_t hash[N_CALLS];
         clv_status_t status[N_CALLS];
         pair_t pair;
         int n_without = 0;
-        assert_int_equal(pair_open(&pair, one_node, 60 * CLV_NS_PER_S), CLV_OK);
+        assert_int_equal(pair_open(&pair, one_host, 60 * CLV_NS_PER_S), CLV_OK);
         pair_set_patience(&pair, PATIENCE_NS);
         assert_int_equal(pair_create(&pair), CLV_OK);
         assert_int_equal(pair_attach(&pair), CLV_OK);

@@ -18,15 +18,15 @@ typedef struct place_case {
     const char *chosen;
 } place_case_t;
 
-/* Two packages of two NUMA nodes of four cores of two threads: 0-31. */
+/* Two packages of two NUMA hosts of four cores of two threads: 0-31. */
 #define BIG "package:2 group:2 [numa] core:4 pu:2"
 
 static const place_case_t cases[] = {
-    /* One rank a core, one core left on its node: that core, both threads. */
+    /* One rank a core, one core left on its host: that core, both threads. */
     {BIG, "0-31", "0-5", "0-1", "6-7"},
     /* Several left there: any of them. */
     {BIG, "0-31", "0-1", "0-1", "2-7"},
-    /* The node is full: the other node of the package, not the other package. */
+    /* The host is full: the other host of the package, not the other package. */
     {BIG, "0-31", "0-7,16-17", "0-1", "8-15"},
     /* The package is full. */
     {BIG, "0-31", "0-15", "4-5", "16-31"},

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * A record on its way through the node's table: what each rank gave is what the leader takes, and
+ * A record on its way through the host's table: what each rank gave is what the leader takes, and
  * only the last to give hears that all are there.
  */
 #include <unistd.h>

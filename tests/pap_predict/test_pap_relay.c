@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The relay: a connection goes for good just after a node has given a record, and what the caller
+ * The relay: a connection goes for good just after a host has given a record, and what the caller
  * carries over its own transport settles it. Threads and connections are real, the transport is a
  * mailbox; the protocol in all its ways is in tests/sim.
  */
@@ -176,8 +176,8 @@ static void leave(pair_t *pair)
     assert_false(is_owing);
 }
 
-/* Rank 1's record is on its way when the connection goes. What node 0 made of it, if it came in
- * time, reaches node 1 over the relay; later calls go without, on both. */
+/* Rank 1's record is on its way when the connection goes. What host 0 made of it, if it came in
+ * time, reaches host 1 over the relay; later calls go without, on both. */
 static void who_is_in_doubt_asks(void **state)
 {
     (void) state;
@@ -217,7 +217,7 @@ static void who_is_in_doubt_asks(void **state)
     assert_true(n_relays > 0);
 }
 
-/* Node 1 is away and not in doubt. Node 0 cannot know that, and stays until node 1 says so. */
+/* Host 1 is away and not in doubt. Host 0 cannot know that, and stays until host 1 says so. */
 static void who_is_through_stays_for_a_child_that_is_away(void **state)
 {
     (void) state;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Keys, core files and logs: while two nodes are connected, a group's key is found in this process
+ * Keys, core files and logs: while two hosts are connected, a group's key is found in this process
  * only in pages that the kernel leaves out of core files; once the group is freed, nowhere. No line
  * of the log has it, as bytes or in hexadecimal.
  */

@@ -181,7 +181,7 @@ static void names_are_there(void **state)
     assert_string_equal(clv_pap_wire_kind_name(0), "unknown");
     assert_string_equal(clv_pap_wire_kind_name(99), "unknown");
     assert_string_equal(clv_pap_lost_text(0), "unknown");
-    assert_string_equal(clv_pap_lost_text(CLV_PAP_LOST_REQUESTED), "a node asked for it");
+    assert_string_equal(clv_pap_lost_text(CLV_PAP_LOST_REQUESTED), "a host asked for it");
 }
 
 int main(void)

@@ -235,9 +235,9 @@ static void a_rank_passes_messages_no_faster_than_one_a_gap(void **unused)
 
 /* ---- hosts ----------------------------------------------------------------------------------- */
 
-/* 4 hosts of 4 ranks, by slot (0 0 0 0 1 ..) or by node (0 1 2 3 0 ..), all at once, 2 MiB in 64
+/* 4 hosts of 4 ranks, by slot (0 0 0 0 1 ..) or by host (0 1 2 3 0 ..), all at once, 2 MiB in 64
  * segments, 20 ns a byte between hosts and 0.5 inside: the time in vectors of 2 MiB. */
-static double vectors(const char *generator, int by_node, int32_t n_segments)
+static double vectors(const char *generator, int by_host, int32_t n_segments)
 {
     static const clv_cost_t cost = {.latency_ns = 20000,
                                     .byte_ps = 20000,
@@ -249,7 +249,7 @@ static double vectors(const char *generator, int by_node, int32_t n_segments)
     clv_estimate_t estimate;
     clv_plan_t *plan = NULL;
     for (int32_t p = 0; p < 16; p++) {
-        place[p] = by_node ? p % 4 : p / 4;
+        place[p] = by_host ? p % 4 : p / 4;
     }
     const clv_instance_t instance = {.n_ranks = 16,
                                      .n_segments = n_segments,
@@ -263,7 +263,7 @@ static double vectors(const char *generator, int by_node, int32_t n_segments)
 }
 
 /* What crosses the busiest link is what it takes: a chain by rank crosses each host's link once by
- * slot and four times by node, a binomial tree twice and eight times into the root's host.
+ * slot and four times by host, a binomial tree twice and eight times into the root's host.
  * (Measured on the emulated cluster: 1.04 and 4.1, 2.3 and 8.1.) */
 static void time_is_the_vectors_over_the_busiest_link(void **unused)
 {
@@ -316,7 +316,7 @@ static void replays_of_random_plans_are_within_bounds(void **unused)
 }
 
 /* What is replayed ahead, without events, is what events give: for random plans, and for those of
- * nodes, where most ranks need none. */
+ * hosts, where most ranks need none. */
 static void ranks_without_events_end_as_with_them(void **unused)
 {
     const clv_replay_lengths_t some_lengths[] = {

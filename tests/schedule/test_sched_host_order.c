@@ -64,21 +64,21 @@ static int stands_before(int32_t a, int32_t b)
     return order_ns[a] != order_ns[b] ? order_ns[a] < order_ns[b] : a < b;
 }
 
-/* All of them once, one node a place. */
+/* All of them once, one host a place. */
 static void assert_listed(const clv_host_order_t *host_order, const int32_t *ranks)
 {
-    int32_t node = 0;
+    int32_t host = 0;
 
     for (int32_t i = 1; i < host_order->n_ranks; i++) {
         assert_true(stands_before(ranks[i - 1], ranks[i]));
         if (place[ranks[i - 1]] != place[ranks[i]]) {
-            assert_int_equal(host_order->first[++node], i);
+            assert_int_equal(host_order->first[++host], i);
         }
     }
     assert_int_equal(host_order->first[0], 0);
-    assert_int_equal(host_order->n_nodes, node + 1);
-    assert_int_equal(host_order->first[node + 1], host_order->n_ranks);
-    assert_int_equal(ranks[host_order->first[host_order->root_node + 1] - 1], draw.instance.root);
+    assert_int_equal(host_order->n_hosts, host + 1);
+    assert_int_equal(host_order->first[host + 1], host_order->n_ranks);
+    assert_int_equal(ranks[host_order->first[host_order->root_host + 1] - 1], draw.instance.root);
 }
 
 static void ranks_are_listed_as_they_stand(void **unused)

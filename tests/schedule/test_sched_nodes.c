@@ -269,10 +269,10 @@ static const clv_cost_t ethernet = {.latency_ns = 60000,
                                     .combine_ps = 100};
 
 /* 4 hosts of 4 ranks, 2 MiB in 64 segments: after the last arrival, in vectors over a link. */
-static double vectors(const char *name, int by_node, clv_estimate_t *estimate)
+static double vectors(const char *name, int by_host, clv_estimate_t *estimate)
 {
     for (int32_t p = 0; p < 16; p++) {
-        place[p] = by_node ? p % 4 : p / 4;
+        place[p] = by_host ? p % 4 : p / 4;
     }
     draw.instance = (clv_instance_t){.n_ranks = 16,
                                      .n_segments = 64,
@@ -290,21 +290,21 @@ static double vectors(const char *name, int by_node, clv_estimate_t *estimate)
 static void it_takes_a_vector_over_a_link(void **unused)
 {
     (void) unused;
-    for (int by_node = 0; by_node < 2; by_node++) {
+    for (int by_host = 0; by_host < 2; by_host++) {
         for (int spread = 0; spread < 2; spread++) {
             clv_estimate_t estimate, chain, flat;
             for (int32_t p = 0; p < 16; p++) { /* the last one is on the last host either way */
                 draw.arrival_ns[p] = spread * ((p * 7 + 6) % 16) * 3 * CLV_NS_PER_MS;
             }
-            const double fast = vectors("node-sorted", by_node, &estimate);
-            const double fixed = vectors("node-chain", by_node, &chain);
-            const double free = vectors("chain", by_node, &flat);
+            const double fast = vectors("node-sorted", by_host, &estimate);
+            const double fixed = vectors("node-chain", by_host, &chain);
+            const double free = vectors("chain", by_host, &flat);
             print_message("# by %s, %s: %.2f, chain of nodes %.2f, flat %.2f\n",
-                          by_node ? "node" : "slot", spread ? "spread" : "at once", fast, fixed,
+                          by_host ? "node" : "slot", spread ? "spread" : "at once", fast, fixed,
                           free);
             assert_true(fast > 1 && fast < 1.1);
             assert_true(fixed < 1.15);
-            assert_true(free > (by_node || spread ? 1.9 : 1));
+            assert_true(free > (by_host || spread ? 1.9 : 1));
             assert_true(estimate.in_mpi_ns < chain.in_mpi_ns);
         }
     }

@@ -44,7 +44,7 @@ typedef struct event {
     int64_t at_ns;
     int64_t order;
     kind_t kind;
-    int32_t who; /* rank, node, or edge (the child's number) */
+    int32_t who; /* rank, host, or edge (the child's number) */
     int32_t side;
     int64_t number; /* of the connection, or a tick's deadline */
     int32_t n_bytes;
@@ -78,7 +78,7 @@ typedef struct store {
     clv_pap_history_t *history;
 } store_t;
 
-typedef struct node {
+typedef struct host {
     clv_pap_agree_t *agree;
     store_t store[CLV_PAP_MAX_STREAMS];
     int64_t n_versions[CLV_PAP_MAX_STREAMS];
@@ -91,11 +91,11 @@ typedef struct node {
     int32_t closed;
     int32_t n_running; /* ranks */
     int64_t leaves_ns; /* in MPI_Comm_free since; 0: not */
-    int32_t out;       /* that is over; or the node died */
+    int32_t out;       /* that is over; or the host died */
     int32_t stays;     /* it serves MPI all the same */
     int32_t kept;      /* the communicator is not another one meanwhile */
     int32_t dies;
-} node_t;
+} host_t;
 
 #define MAX_OPEN         4
 #define MAX_FREE_NS      (100 * S)
@@ -115,7 +115,7 @@ typedef struct open_call {
 
 typedef struct rank {
     clv_pap_streams_t streams;
-    int32_t node;
+    int32_t host;
     int32_t next; /* call to begin */
     int32_t n_open;
     int32_t n_ended;
@@ -147,7 +147,7 @@ typedef struct world {
     int64_t max_events;
     clv_pap_layout_t layout;
     int32_t n_ranks;
-    node_t *node;
+    host_t *host;
     rank_t *rank;
     edge_t *edge; /* by child */
     truth_t *truth;
@@ -235,7 +235,7 @@ static void later(world_t *world, int64_t after_ns, kind_t kind, int32_t who, in
 
 /* ---- connections ----------------------------------------------------------------------------- */
 
-static int32_t side_node(int32_t edge, int32_t side)
+static int32_t side_host(int32_t edge, int32_t side)
 {
     return side == CHILD_SIDE ? edge : clv_pap_tree_parent(edge);
 }
@@ -251,14 +251,14 @@ static int64_t message_delay(world_t *world)
 
 /* The sender's link is busy for the message's length, so that a wide fan-out costs what it costs.
  */
-static int64_t departure(world_t *world, node_t *node, size_t n_bytes)
+static int64_t departure(world_t *world, host_t *host, size_t n_bytes)
 {
     if (world->options->bytes_per_ns <= 0.0) {
         return world->now_ns;
     }
-    int64_t start_ns = node->busy_until_ns > world->now_ns ? node->busy_until_ns : world->now_ns;
-    node->busy_until_ns = start_ns + (int64_t) ((double) n_bytes / world->options->bytes_per_ns);
-    return node->busy_until_ns;
+    int64_t start_ns = host->busy_until_ns > world->now_ns ? host->busy_until_ns : world->now_ns;
+    host->busy_until_ns = start_ns + (int64_t) ((double) n_bytes / world->options->bytes_per_ns);
+    return host->busy_until_ns;
 }
 
 static void count_message(world_t *world, int32_t from, size_t n_bytes)
@@ -274,26 +274,26 @@ static void count_message(world_t *world, int32_t from, size_t n_bytes)
 
 typedef struct sender {
     world_t *world;
-    int32_t node;
+    int32_t host;
 } sender_t;
 
 static void send_message(void *context, int32_t to, const void *message, size_t n_bytes)
 {
     sender_t *sender = context;
     world_t *world = sender->world;
-    int32_t name = to > sender->node ? to : sender->node;
-    int32_t to_side = to > sender->node ? CHILD_SIDE : PARENT_SIDE;
+    int32_t name = to > sender->host ? to : sender->host;
+    int32_t to_side = to > sender->host ? CHILD_SIDE : PARENT_SIDE;
     edge_t *edge = &world->edge[name];
     int64_t number = edge->believes[1 - to_side];
     if (number == 0) {
         broken(world, "a message was sent on a link that is down");
         return;
     }
-    count_message(world, sender->node, n_bytes);
+    count_message(world, sender->host, n_bytes);
     if (number != edge->alive) {
         return;
     }
-    int64_t at_ns = departure(world, &world->node[sender->node], n_bytes) + message_delay(world);
+    int64_t at_ns = departure(world, &world->host[sender->host], n_bytes) + message_delay(world);
     at_ns = at_ns > edge->last_ns[to_side] ? at_ns : edge->last_ns[to_side];
     edge->last_ns[to_side] = at_ns;
     void *copy = malloc(n_bytes + 1);
@@ -337,7 +337,7 @@ static void cut_edge(world_t *world, int32_t name)
     edge->alive = 0;
 }
 
-static void node_lost_parent(world_t *world, int32_t name)
+static void host_lost_parent(world_t *world, int32_t name)
 {
     world->edge[name].believes[CHILD_SIDE] = 0;
     later(world, random_between(world, 1 * MS, 500 * MS), CONNECT, name, 0, 0);
@@ -346,14 +346,14 @@ static void node_lost_parent(world_t *world, int32_t name)
 static void side_lost(world_t *world, int32_t name, int32_t side, int64_t number)
 {
     edge_t *edge = &world->edge[name];
-    node_t *node = &world->node[side_node(name, side)];
-    if (edge->believes[side] != number || node->closed) {
+    host_t *host = &world->host[side_host(name, side)];
+    if (edge->believes[side] != number || host->closed) {
         return;
     }
     edge->was_lost[side] = 1;
-    clv_pap_agree_link_lost(node->agree, world->now_ns, side_node(name, 1 - side));
+    clv_pap_agree_link_lost(host->agree, world->now_ns, side_host(name, 1 - side));
     if (side == CHILD_SIDE) {
-        node_lost_parent(world, name);
+        host_lost_parent(world, name);
     } else {
         edge->believes[PARENT_SIDE] = 0;
     }
@@ -362,16 +362,16 @@ static void side_lost(world_t *world, int32_t name, int32_t side, int64_t number
 static void hear_first_word(world_t *world, int32_t name, int side, int64_t number);
 
 /* Its rank looks for messages of this communicator. */
-static int serves(const node_t *node)
+static int serves(const host_t *host)
 {
-    return !node->out || node->stays;
+    return !host->out || host->stays;
 }
 
 static void connect_edge(world_t *world, int32_t name)
 {
     edge_t *edge = &world->edge[name];
-    if (edge->dead || edge->by_relay || world->node[name].closed ||
-        world->node[side_node(name, PARENT_SIDE)].closed) {
+    if (edge->dead || edge->by_relay || world->host[name].closed ||
+        world->host[side_host(name, PARENT_SIDE)].closed) {
         return;
     }
     edge->alive = ++edge->newest;
@@ -384,24 +384,24 @@ static void connect_edge(world_t *world, int32_t name)
 static void side_up(world_t *world, int32_t name, int32_t side, int64_t number)
 {
     edge_t *edge = &world->edge[name];
-    node_t *node = &world->node[side_node(name, side)];
-    int32_t other = side_node(name, 1 - side);
-    if (node->closed || (edge->by_relay && number != edge->alive)) {
+    host_t *host = &world->host[side_host(name, side)];
+    int32_t other = side_host(name, 1 - side);
+    if (host->closed || (edge->by_relay && number != edge->alive)) {
         return;
     }
     if (edge->believes[side] != 0) {
         edge->was_lost[side] = 1;
-        clv_pap_agree_link_lost(node->agree, world->now_ns, other);
+        clv_pap_agree_link_lost(host->agree, world->now_ns, other);
     }
     if (side == CHILD_SIDE && world->options->frees && number != edge->alive) {
-        node_lost_parent(world, name);
+        host_lost_parent(world, name);
         return;
     }
     hear_first_word(world, name, side, number);
     edge->believes[side] = number;
     edge->was_up[side] = 1;
     edge->last_ns[side] = world->now_ns;
-    clv_pap_agree_link_up(node->agree, world->now_ns, other);
+    clv_pap_agree_link_up(host->agree, world->now_ns, other);
     if (number != edge->alive) {
         later(world, random_between(world, 0, 20 * MS), SIDE_LOST, name, side, number);
     }
@@ -413,7 +413,7 @@ static void relay_later(world_t *world, int32_t name)
 {
     edge_t *edge = &world->edge[name];
     if (!world->options->relay || edge->relay_comes || name == 0 || edge->is_through[CHILD_SIDE] ||
-        !clv_pap_agree_is_cut_off(world->node[name].agree)) {
+        !clv_pap_agree_is_cut_off(world->host[name].agree)) {
         return;
     }
     edge->relay_comes = 1;
@@ -423,12 +423,12 @@ static void relay_later(world_t *world, int32_t name)
 static void take_relay(world_t *world, int32_t name)
 {
     edge_t *edge = &world->edge[name];
-    const node_t *parent = &world->node[side_node(name, PARENT_SIDE)];
-    if (!clv_pap_agree_is_cut_off(world->node[name].agree) || edge->is_through[CHILD_SIDE]) {
+    const host_t *parent = &world->host[side_host(name, PARENT_SIDE)];
+    if (!clv_pap_agree_is_cut_off(world->host[name].agree) || edge->is_through[CHILD_SIDE]) {
         edge->relay_comes = 0;
         return;
     }
-    if (!serves(&world->node[name])) {
+    if (!serves(&world->host[name])) {
         return;
     }
     if (!serves(parent)) { /* it asks in vain, and waits forever */
@@ -458,12 +458,12 @@ static void take_relay(world_t *world, int32_t name)
 static void hear_first_word(world_t *world, int32_t name, int side, int64_t number)
 {
     edge_t *edge = &world->edge[name];
-    const node_t *parent = &world->node[side_node(name, PARENT_SIDE)];
+    const host_t *parent = &world->host[side_host(name, PARENT_SIDE)];
     if (side == PARENT_SIDE) {
         edge->seen = number;
     } else if (!serves(parent) && number == edge->alive) {
         edge->is_through[CHILD_SIDE] = 1;
-        clv_pap_agree_parent_is_through(world->node[name].agree);
+        clv_pap_agree_parent_is_through(world->host[name].agree);
     }
 }
 
@@ -472,7 +472,7 @@ static void hear_through(world_t *world, const event_t *event)
     edge_t *edge = &world->edge[event->who];
     edge->is_through[event->side] = 1;
     if (event->side == CHILD_SIDE) {
-        clv_pap_agree_parent_is_through(world->node[event->who].agree);
+        clv_pap_agree_parent_is_through(world->host[event->who].agree);
     }
     later(world, message_delay(world), ACK, event->who, 1 - event->side, event->number);
 }
@@ -487,7 +487,7 @@ static void hear_ack(world_t *world, const event_t *event)
 
 static void hear_letter(world_t *world, int32_t name)
 {
-    const node_t *parent = &world->node[side_node(name, PARENT_SIDE)];
+    const host_t *parent = &world->host[side_host(name, PARENT_SIDE)];
     if (serves(parent)) {
         world->edge[name].is_through[PARENT_SIDE] = 1;
     } else if (!parent->kept && !parent->dies) {
@@ -499,13 +499,13 @@ static void hear_letter(world_t *world, int32_t name)
 static int tell_through(world_t *world, int32_t name, int side)
 {
     edge_t *edge = &world->edge[name];
-    sender_t at = {world, side_node(name, side)};
+    sender_t at = {world, side_host(name, side)};
     if (side == PARENT_SIDE && edge->heard != edge->believes[side]) {
         return 1; /* its question comes first */
     }
     if (edge->reported[side] != edge->believes[side]) {
         edge->reported[side] = edge->believes[side];
-        send_message(&at, side_node(name, 1 - side), NULL, 0);
+        send_message(&at, side_host(name, 1 - side), NULL, 0);
     }
     return edge->known[side] != edge->believes[side];
 }
@@ -540,7 +540,7 @@ static int owes_parent(world_t *world, int32_t name)
         world->result->n_letters++;
         later(world, random_between(world, 0, PAP_NET_RELAY_NS), LETTER, name, 0, 0);
     }
-    return clv_pap_agree_is_cut_off(world->node[name].agree);
+    return clv_pap_agree_is_cut_off(world->host[name].agree);
 }
 
 static int is_apart(const edge_t *edge, int side)
@@ -550,37 +550,37 @@ static int is_apart(const edge_t *edge, int side)
 
 static void get_out(world_t *world, int32_t index, int stays)
 {
-    node_t *node = &world->node[index];
-    const int64_t took_ns = world->now_ns - node->leaves_ns;
-    for (int32_t name = 1; name < world->layout.n_nodes; name++) {
-        node->kept |=
+    host_t *host = &world->host[index];
+    const int64_t took_ns = world->now_ns - host->leaves_ns;
+    for (int32_t name = 1; name < world->layout.n_hosts; name++) {
+        host->kept |=
             (name == index && is_apart(&world->edge[name], CHILD_SIDE)) ||
-            (side_node(name, PARENT_SIDE) == index && is_apart(&world->edge[name], PARENT_SIDE));
+            (side_host(name, PARENT_SIDE) == index && is_apart(&world->edge[name], PARENT_SIDE));
     }
-    node->out = 1;
-    node->stays = stays;
+    host->out = 1;
+    host->stays = stays;
     world->result->n_out++;
     world->result->n_stays += stays;
     if (took_ns > world->result->worst_free_ns) {
         world->result->worst_free_ns = took_ns;
     }
     if (!stays) {
-        clv_pap_agree_bye(node->agree, world->now_ns);
+        clv_pap_agree_bye(host->agree, world->now_ns);
         later(world, random_between(world, 0, 2 * S), CLOSE, index, 0, 0);
     }
 }
 
 static void try_to_get_out(world_t *world, int32_t index)
 {
-    const node_t *node = &world->node[index];
+    const host_t *host = &world->host[index];
     int owes = 0;
-    if (node->leaves_ns == 0 || node->out) {
+    if (host->leaves_ns == 0 || host->out) {
         return;
     }
-    for (int32_t name = 1; name < world->layout.n_nodes; name++) {
+    for (int32_t name = 1; name < world->layout.n_hosts; name++) {
         if (name == index) {
             owes |= owes_parent(world, name);
-        } else if (side_node(name, PARENT_SIDE) == index) {
+        } else if (side_host(name, PARENT_SIDE) == index) {
             owes |= owes_child(world, name);
         }
     }
@@ -589,11 +589,11 @@ static void try_to_get_out(world_t *world, int32_t index)
     }
 }
 
-static void close_node(world_t *world, int32_t index)
+static void close_host(world_t *world, int32_t index)
 {
-    world->node[index].closed = 1;
-    for (int32_t name = 1; name < world->layout.n_nodes; name++) {
-        if (name == index || side_node(name, PARENT_SIDE) == index) {
+    world->host[index].closed = 1;
+    for (int32_t name = 1; name < world->layout.n_hosts; name++) {
+        if (name == index || side_host(name, PARENT_SIDE) == index) {
             cut_edge(world, name);
         }
     }
@@ -602,16 +602,16 @@ static void close_node(world_t *world, int32_t index)
 /* Its ranks have ended all their calls. */
 static void begin_to_free(world_t *world, int32_t index)
 {
-    node_t *node = &world->node[index];
-    node->leaves_ns = world->now_ns;
-    if (node->dies) {
-        node->out = 1;
+    host_t *host = &world->host[index];
+    host->leaves_ns = world->now_ns;
+    if (host->dies) {
+        host->out = 1;
         world->result->n_out++;
-        close_node(world, index);
+        close_host(world, index);
         return;
     }
-    for (int32_t name = 1; name < world->layout.n_nodes; name++) {
-        world->result->n_away += side_node(name, PARENT_SIDE) == index &&
+    for (int32_t name = 1; name < world->layout.n_hosts; name++) {
+        world->result->n_away += side_host(name, PARENT_SIDE) == index &&
                                  world->edge[name].was_up[PARENT_SIDE] &&
                                  world->edge[name].alive == 0;
     }
@@ -623,19 +623,19 @@ static void begin_to_free(world_t *world, int32_t index)
 static void deliver(world_t *world, event_t *event)
 {
     edge_t *edge = &world->edge[event->who];
-    node_t *node = &world->node[side_node(event->who, event->side)];
+    host_t *host = &world->host[side_host(event->who, event->side)];
     int survives = event->number == edge->alive ||
                    (event->number == edge->newest && event->at_ns <= edge->grace_ns[event->side]);
-    const int is_taken = survives && edge->believes[event->side] == event->number && !node->closed;
-    if (is_taken && edge->by_relay && !serves(node)) {
+    const int is_taken = survives && edge->believes[event->side] == event->number && !host->closed;
+    if (is_taken && edge->by_relay && !serves(host)) {
         survives = 0; /* the communicator may be there, but nobody listens */
     }
     if (is_taken && event->n_bytes == 0) {
         hear_through(world, event);
     } else if (survives && is_taken) {
         edge->heard = event->side == PARENT_SIDE ? event->number : edge->heard;
-        clv_status_t status = clv_pap_agree_message(node->agree, world->now_ns,
-                                                    side_node(event->who, 1 - event->side),
+        clv_status_t status = clv_pap_agree_message(host->agree, world->now_ns,
+                                                    side_host(event->who, 1 - event->side),
                                                     event->data, (size_t) event->n_bytes);
         if (status != CLV_OK && world->options->plant == 0) {
             broken(world, "a correct neighbour's message was refused");
@@ -647,7 +647,7 @@ static void deliver(world_t *world, event_t *event)
     free(event->data);
 }
 
-/* ---- what the agreement tells a node --------------------------------------------------------- */
+/* ---- what the agreement tells a host --------------------------------------------------------- */
 
 /* In any order: who looks too early is told to come again. */
 static void wake_rank(world_t *world, int32_t index)
@@ -661,22 +661,22 @@ static void wake_rank(world_t *world, int32_t index)
     }
 }
 
-static void wake_ranks(world_t *world, int32_t node)
+static void wake_ranks(world_t *world, int32_t host)
 {
     for (int32_t rank = 0; rank < world->n_ranks; rank++) {
-        if (world->rank[rank].node == node) {
+        if (world->rank[rank].host == host) {
             wake_rank(world, rank);
         }
     }
 }
 
-/* Nobody on the node may still hold the forecast whose place is taken now. */
-static void check_unused(world_t *world, int32_t node, int32_t slot,
+/* Nobody on the host may still hold the forecast whose place is taken now. */
+static void check_unused(world_t *world, int32_t host, int32_t slot,
                          const clv_pap_forecast_t *forecast)
 {
     for (int32_t rank = 0; rank < world->n_ranks; rank++) {
         const rank_t *other = &world->rank[rank];
-        for (int i = 0; i < MAX_OPEN && other->node == node; i++) {
+        for (int i = 0; i < MAX_OPEN && other->host == host; i++) {
             const open_call_t *open = &other->open[i];
             if (open->in_use && open->held == forecast) {
                 broken(world, "a forecast was overwritten while a rank used it");
@@ -689,16 +689,16 @@ static void check_unused(world_t *world, int32_t node, int32_t slot,
     }
 }
 
-/* How long after the last record the last node knows: the exchange's own time. */
-static void measure(world_t *world, int32_t node, const clv_pap_record_set_t *set)
+/* How long after the last record the last host knows: the exchange's own time. */
+static void measure(world_t *world, int32_t host, const clv_pap_record_set_t *set)
 {
     int64_t name = set->sequence * CLV_PAP_MAX_STREAMS + set->slot;
-    world->result->record_sets += node == 0;
-    if (node == 0) {
+    world->result->record_sets += host == 0;
+    if (host == 0) {
         world->reported_slot_version = name;
         world->n_reported = 0;
     }
-    if (world->reported_slot_version == name && ++world->n_reported == world->layout.n_nodes) {
+    if (world->reported_slot_version == name && ++world->n_reported == world->layout.n_hosts) {
         int64_t latency_ns = world->now_ns - world->last_given_ns;
         world->result->last_latency_ns = latency_ns;
         if (latency_ns > world->result->worst_latency_ns) {
@@ -711,100 +711,100 @@ static void publish_set(void *context, const clv_pap_record_set_t *set)
 {
     sender_t *sender = context;
     world_t *world = sender->world;
-    node_t *node = &world->node[sender->node];
-    store_t *store = &node->store[set->slot];
+    host_t *host = &world->host[sender->host];
+    store_t *store = &host->store[set->slot];
     int64_t version = set->sequence + 1;
     int place = (int) (version & 1);
     if (store->decided != version - 1) {
         broken(world, "record sets came with a gap");
     }
-    check_unused(world, sender->node, set->slot, &store->forecast[place]);
+    check_unused(world, sender->host, set->slot, &store->forecast[place]);
     clv_pap_history_feed(store->history, set, &store->forecast[place], store->predicted_ns[place]);
     store->version[place] = version;
     store->decided = version;
-    if (world->options->plant == 2 && sender->node == world->layout.n_nodes - 1 && version == 5) {
+    if (world->options->plant == 2 && sender->host == world->layout.n_hosts - 1 && version == 5) {
         store->forecast[place].hash ^= 1;
     }
     if (store->forecast[place].disagree) {
         world->result->disagreements++;
-        node->must_disagree = 1;
+        host->must_disagree = 1;
     }
     if (store->forecast[place].sample_every > world->result->max_sample_every) {
         world->result->max_sample_every = store->forecast[place].sample_every;
     }
     int64_t latency_ns = world->now_ns - clv_pap_record_set_last_given(set);
-    node->latency_ns = clv_pap_latency_update(node->latency_ns, latency_ns);
-    measure(world, sender->node, set);
-    wake_ranks(world, sender->node);
+    host->latency_ns = clv_pap_latency_update(host->latency_ns, latency_ns);
+    measure(world, sender->host, set);
+    wake_ranks(world, sender->host);
 }
 
 static void void_sets(void *context, int32_t slot, int64_t first, int64_t end)
 {
     sender_t *sender = context;
     world_t *world = sender->world;
-    store_t *store = &world->node[sender->node].store[slot];
+    store_t *store = &world->host[sender->host].store[slot];
     if (store->decided != first || end <= first) {
         broken(world, "void record sets came with a gap");
     }
     clv_pap_history_feed_void(store->history, end - first);
     store->decided = end;
-    world->result->voids += sender->node == 0 ? end - first : 0;
-    wake_ranks(world, sender->node);
+    world->result->voids += sender->host == 0 ? end - first : 0;
+    wake_ranks(world, sender->host);
 }
 
-static void node_lost(void *context, clv_pap_lost_reason_t reason, const int64_t *n_versions)
+static void host_lost(void *context, clv_pap_lost_reason_t reason, const int64_t *n_versions)
 {
     sender_t *sender = context;
     world_t *world = sender->world;
-    node_t *node = &world->node[sender->node];
-    if (node->lost) {
+    host_t *host = &world->host[sender->host];
+    if (host->lost) {
         broken(world, "the end was told twice");
     }
-    node->lost = (int32_t) reason;
-    memcpy(node->n_versions, n_versions, sizeof node->n_versions);
-    if (sender->node == 0) {
+    host->lost = (int32_t) reason;
+    memcpy(host->n_versions, n_versions, sizeof host->n_versions);
+    if (sender->host == 0) {
         world->result->lost_reason = (int32_t) reason;
     }
-    wake_ranks(world, sender->node);
+    wake_ranks(world, sender->host);
 }
 
 static void link_stale(void *context, int32_t neighbour)
 {
     sender_t *sender = context;
     (void) neighbour;
-    sender->world->node[sender->node].stale = 1;
+    sender->world->host[sender->host].stale = 1;
     sender->world->result->stale_links++;
 }
 
-static const clv_pap_agree_ops_t agree_ops = {send_message, publish_set, void_sets, node_lost,
+static const clv_pap_agree_ops_t agree_ops = {send_message, publish_set, void_sets, host_lost,
                                               link_stale};
 
 /* What a caller does once the machine has returned: act on flags, set the next alarm. */
 static void settle(world_t *world, int32_t index)
 {
-    node_t *node = &world->node[index];
-    if (node->closed) {
+    host_t *host = &world->host[index];
+    if (host->closed) {
         return;
     }
-    if (node->must_disagree) {
-        node->must_disagree = 0;
-        clv_pap_agree_give_up(node->agree, world->now_ns, CLV_PAP_LOST_DISAGREE);
+    if (host->must_disagree) {
+        host->must_disagree = 0;
+        clv_pap_agree_give_up(host->agree, world->now_ns, CLV_PAP_LOST_DISAGREE);
     }
-    if (node->stale) {
-        node->stale = 0;
-        node_lost_parent(world, index);
+    if (host->stale) {
+        host->stale = 0;
+        host_lost_parent(world, index);
     }
     relay_later(world, index);
-    int64_t deadline_ns = clv_pap_agree_deadline(node->agree);
-    if (deadline_ns != INT64_MAX && deadline_ns != node->tick_at_ns) {
-        node->tick_at_ns = deadline_ns;
+    int64_t deadline_ns = clv_pap_agree_deadline(host->agree);
+    if (deadline_ns != INT64_MAX && deadline_ns != host->tick_at_ns) {
+        host->tick_at_ns = deadline_ns;
         int64_t after_ns = deadline_ns > world->now_ns ? deadline_ns - world->now_ns : 0;
         later(world, after_ns, TICK, index, 0, deadline_ns);
     }
     try_to_get_out(world, index);
-    if (node->n_running == 0 && clv_pap_agree_may_close(node->agree) &&
-        (!world->options->frees || !serves(node))) {
-        node->closed = 1;
+    if (host->n_running == 0 && clv_pap_agree_may_close(host->agree) &&
+        (!world->options->frees || !serves(host))) {
+        host->closed = 1;
     }
 }
 
@@ -813,7 +813,7 @@ static void settle(world_t *world, int32_t index)
 static const clv_pap_forecast_t *find_forecast(void *context, int32_t slot, int64_t version)
 {
     sender_t *at = context;
-    store_t *store = &at->world->node[at->node].store[slot];
+    store_t *store = &at->world->host[at->host].store[slot];
     int place = (int) (version & 1);
     if (store->version[place] > version) {
         broken(at->world, "a forecast was asked for after its place was taken");
@@ -824,15 +824,15 @@ static const clv_pap_forecast_t *find_forecast(void *context, int32_t slot, int6
 static bool is_void(void *context, int32_t slot, int64_t version)
 {
     sender_t *at = context;
-    const store_t *store = &at->world->node[at->node].store[slot];
+    const store_t *store = &at->world->host[at->host].store[slot];
     return store->decided >= version && store->version[version & 1] != version;
 }
 
 static int64_t slot_versions(void *context, int32_t slot)
 {
     sender_t *at = context;
-    const node_t *node = &at->world->node[at->node];
-    return node->lost ? node->n_versions[slot] : INT64_MAX;
+    const host_t *host = &at->world->host[at->host];
+    return host->lost ? host->n_versions[slot] : INT64_MAX;
 }
 
 /* A guess is counted here, where the library would refuse. */
@@ -856,13 +856,13 @@ static void hand_over(world_t *world, int32_t index, const clv_pap_local_record_
 static void take_record(world_t *world, event_t *event)
 {
     rank_t *rank = &world->rank[event->who];
-    node_t *node = &world->node[rank->node];
+    host_t *host = &world->host[rank->host];
     const clv_pap_local_record_t *given = event->data;
     clv_pap_record_t record;
     int ready = rank->streams.calls > world->options->invalid_calls;
-    clv_pap_local_to_record(given, ready ? &rank->clock : NULL, node->latency_ns, &record);
+    clv_pap_local_to_record(given, ready ? &rank->clock : NULL, host->latency_ns, &record);
     clv_status_t status =
-        clv_pap_agree_local_record(node->agree, world->now_ns, event->who, given->slot,
+        clv_pap_agree_local_record(host->agree, world->now_ns, event->who, given->slot,
                                    given->generation, given->sequence, &record);
     if (status != CLV_OK && world->options->plant == 0) {
         broken(world, "a correct rank's record was refused");
@@ -910,7 +910,7 @@ static void begin_call(world_t *world, int32_t index)
     }
 }
 
-/* All ranks get the same answer for one call, except those of a node that said it cannot know. */
+/* All ranks get the same answer for one call, except those of a host that said it cannot know. */
 static void compare(world_t *world, const rank_t *rank, const open_call_t *open,
                     clv_status_t status, const clv_pap_forecast_t *forecast)
 {
@@ -926,7 +926,7 @@ static void compare(world_t *world, const rank_t *rank, const open_call_t *open,
     const int other_sampling = truth->sampled != call->sampled && status == CLV_OK;
     int differs = truth->known && (truth->status != (int32_t) status || truth->hash != hash ||
                                    other_sampling || truth->number != call->number);
-    if (world->node[rank->node].lost == CLV_PAP_LOST_ABANDONED) {
+    if (world->host[rank->host].lost == CLV_PAP_LOST_ABANDONED) {
         world->result->wrong_guesses += differs; /* it said that it can not know */
         return;
     }
@@ -983,12 +983,12 @@ static void ask(world_t *world, const event_t *event)
 {
     rank_t *rank = &world->rank[event->who];
     const open_call_t *open = &rank->open[event->side];
-    node_t *node = &world->node[rank->node];
-    if (!open->in_use || open->number != event->number || open->call.is_answered || node->closed) {
+    host_t *host = &world->host[rank->host];
+    if (!open->in_use || open->number != event->number || open->call.is_answered || host->closed) {
         return;
     }
     if (open->call.awaited_version > 0) {
-        clv_pap_agree_ask_void(node->agree, world->now_ns, open->call.stream,
+        clv_pap_agree_ask_void(host->agree, world->now_ns, open->call.stream,
                                open->call.awaited_version - 1);
     }
     ask_later(world, event->who, event->side);
@@ -1007,7 +1007,7 @@ static void look(world_t *world, int32_t index, int32_t place)
 {
     rank_t *rank = &world->rank[index];
     open_call_t *open = &rank->open[place];
-    sender_t at = {world, rank->node};
+    sender_t at = {world, rank->host};
     const clv_pap_forecast_t *forecast = NULL;
     clv_pap_local_record_t given;
     if (clv_pap_streams_enter(&rank->streams, &open->call, &given)) {
@@ -1058,14 +1058,14 @@ static void maybe_hint(world_t *world, int32_t index, int64_t compute_ns)
 
 static void rank_done(world_t *world, rank_t *rank)
 {
-    node_t *node = &world->node[rank->node];
-    if (--node->n_running > 0) {
+    host_t *host = &world->host[rank->host];
+    if (--host->n_running > 0) {
         return;
     }
     if (world->options->frees) {
-        begin_to_free(world, rank->node);
+        begin_to_free(world, rank->host);
     } else {
-        clv_pap_agree_bye(node->agree, world->now_ns);
+        clv_pap_agree_bye(host->agree, world->now_ns);
     }
 }
 
@@ -1114,41 +1114,41 @@ static void *new_items(size_t n_items, size_t item_bytes)
 static void make_layout(world_t *world)
 {
     const pap_net_options_t *options = world->options;
-    int32_t max_ranks = options->ranks_per_node > 0 ? options->ranks_per_node : 4;
-    int32_t *node_of = new_items((size_t) (options->n_nodes * max_ranks), sizeof *node_of);
+    int32_t max_ranks = options->ranks_per_host > 0 ? options->ranks_per_host : 4;
+    int32_t *host_of = new_items((size_t) (options->n_hosts * max_ranks), sizeof *host_of);
     int32_t n_ranks = 0;
-    for (int32_t node = 0; node < options->n_nodes; node++) {
-        int64_t n_local = options->ranks_per_node > 0 ? max_ranks : random_between(world, 1, 4);
+    for (int32_t host = 0; host < options->n_hosts; host++) {
+        int64_t n_local = options->ranks_per_host > 0 ? max_ranks : random_between(world, 1, 4);
         for (int64_t i = 0; i < n_local; i++) {
-            node_of[n_ranks++] = node;
+            host_of[n_ranks++] = host;
         }
     }
-    for (int32_t i = n_ranks - 1; i > 0 && options->ranks_per_node == 0; i--) {
+    for (int32_t i = n_ranks - 1; i > 0 && options->ranks_per_host == 0; i--) {
         int32_t j = (int32_t) random_between(world, 0, i);
-        int32_t keep = node_of[i];
-        node_of[i] = node_of[j];
-        node_of[j] = keep;
+        int32_t keep = host_of[i];
+        host_of[i] = host_of[j];
+        host_of[j] = keep;
     }
     world->n_ranks = n_ranks;
-    if (clv_pap_layout_init(node_of, n_ranks, options->n_nodes, &world->layout) != CLV_OK) {
+    if (clv_pap_layout_init(host_of, n_ranks, options->n_hosts, &world->layout) != CLV_OK) {
         broken(world, "no layout");
     }
     world->rank = new_items((size_t) n_ranks, sizeof *world->rank);
     for (int32_t rank = 0; rank < n_ranks; rank++) {
-        world->rank[rank].node = node_of[rank];
+        world->rank[rank].host = host_of[rank];
     }
-    free(node_of);
+    free(host_of);
 }
 
 static void make_ranks(world_t *world)
 {
-    world->node = new_items((size_t) world->layout.n_nodes, sizeof *world->node);
+    world->host = new_items((size_t) world->layout.n_hosts, sizeof *world->host);
     for (int32_t index = 0; index < world->n_ranks; index++) {
         rank_t *rank = &world->rank[index];
         clv_pap_streams_init(&rank->streams);
         rank->base_ns = random_between(world, 0, world->options->compute_ns);
         rank->clock = (clv_cs_model_t){.offset_ns = random_between(world, -S, S), .error_ns = 500};
-        world->node[rank->node].n_running++;
+        world->host[rank->host].n_running++;
         rank->away_at = -1;
         if (world->options->away_ns > 0 && chance(world, 25)) {
             rank->away_at = (int32_t) random_between(world, 1, world->options->n_calls);
@@ -1157,11 +1157,11 @@ static void make_ranks(world_t *world)
     }
 }
 
-static void make_node(world_t *world, int32_t index, sender_t *sender)
+static void make_host(world_t *world, int32_t index, sender_t *sender)
 {
-    node_t *node = &world->node[index];
+    host_t *host = &world->host[index];
     clv_pap_agree_options_t options = {.layout = &world->layout,
-                                       .node = index,
+                                       .host = index,
                                        .lost_ns = world->options->relay ? PAP_NET_LOST_NS : 10 * S,
                                        .retry_ns = 1 * S,
                                        .abandon_ns =
@@ -1169,11 +1169,11 @@ static void make_node(world_t *world, int32_t index, sender_t *sender)
     int32_t window = (int32_t) (world->options->seed % 7 + 1);
     clv_pap_predictor_t predictor =
         (clv_pap_predictor_t) (world->options->seed % CLV_PAP_N_PREDICTORS);
-    if (clv_pap_agree_create(&options, &agree_ops, sender, 0, &node->agree) != CLV_OK) {
+    if (clv_pap_agree_create(&options, &agree_ops, sender, 0, &host->agree) != CLV_OK) {
         broken(world, "no agreement");
     }
     for (int32_t slot = 0; slot < CLV_PAP_MAX_STREAMS; slot++) {
-        store_t *store = &node->store[slot];
+        store_t *store = &host->store[slot];
         store->version[1] = -1;
         store->predicted_ns[0] = new_items((size_t) world->n_ranks, sizeof(int64_t));
         store->predicted_ns[1] = new_items((size_t) world->n_ranks, sizeof(int64_t));
@@ -1183,13 +1183,13 @@ static void make_node(world_t *world, int32_t index, sender_t *sender)
     }
 }
 
-static void free_node(node_t *node)
+static void free_host(host_t *host)
 {
-    clv_pap_agree_free(node->agree);
+    clv_pap_agree_free(host->agree);
     for (int32_t slot = 0; slot < CLV_PAP_MAX_STREAMS; slot++) {
-        clv_pap_history_free(node->store[slot].history);
-        free(node->store[slot].predicted_ns[0]);
-        free(node->store[slot].predicted_ns[1]);
+        clv_pap_history_free(host->store[slot].history);
+        free(host->store[slot].predicted_ns[0]);
+        free(host->store[slot].predicted_ns[1]);
     }
 }
 
@@ -1213,9 +1213,9 @@ static void make_links(world_t *world)
 {
     const pap_net_options_t *options = world->options;
     int64_t span_ns = 2 * options->n_calls * options->compute_ns;
-    int32_t last = options->n_nodes - 1;
-    world->edge = new_items((size_t) options->n_nodes, sizeof *world->edge);
-    for (int32_t name = 1; name < options->n_nodes; name++) {
+    int32_t last = options->n_hosts - 1;
+    world->edge = new_items((size_t) options->n_hosts, sizeof *world->edge);
+    for (int32_t name = 1; name < options->n_hosts; name++) {
         later(world, random_between(world, 0, 50 * MS), CONNECT, name, 0, 0);
     }
     for (int32_t i = 0; i < options->n_cuts && last > 0; i++) {
@@ -1230,12 +1230,12 @@ static void make_links(world_t *world)
 
 static void tick(world_t *world, const event_t *event)
 {
-    node_t *node = &world->node[event->who];
-    if (node->tick_at_ns == event->number) {
-        node->tick_at_ns = 0;
+    host_t *host = &world->host[event->who];
+    if (host->tick_at_ns == event->number) {
+        host->tick_at_ns = 0;
     }
-    if (!node->closed) {
-        clv_pap_agree_tick(node->agree, world->now_ns);
+    if (!host->closed) {
+        clv_pap_agree_tick(host->agree, world->now_ns);
     }
 }
 
@@ -1252,12 +1252,12 @@ static void handle_relay(world_t *world, const event_t *event)
         hear_letter(world, event->who);
         break;
     case LIMIT:
-        if (!world->node[event->who].out) {
+        if (!world->host[event->who].out) {
             get_out(world, event->who, 1);
         }
         break;
     case CLOSE:
-        close_node(world, event->who);
+        close_host(world, event->who);
         break;
     default:
         break;
@@ -1306,7 +1306,7 @@ static void handle(world_t *world, event_t *event)
     }
 }
 
-/* Both ends of an edge, or the node of a rank, may have something to do afterwards. */
+/* Both ends of an edge, or the host of a rank, may have something to do afterwards. */
 static void settle_all(world_t *world, const event_t *event)
 {
     switch (event->kind) {
@@ -1316,7 +1316,7 @@ static void settle_all(world_t *world, const event_t *event)
     case RANK_END:
     case RANK_ASK:
     case RECORD:
-        settle(world, world->rank[event->who].node);
+        settle(world, world->rank[event->who].host);
         break;
     case LIMIT:
     case CLOSE:
@@ -1339,12 +1339,12 @@ static void check_end(world_t *world)
     for (int32_t slot = 0; slot < CLV_PAP_MAX_STREAMS; slot++) {
         world->result->evictions += (int32_t) world->rank[0].streams.slot[slot].generation;
     }
-    if (world->options->frees && world->result->n_out < world->layout.n_nodes) {
+    if (world->options->frees && world->result->n_out < world->layout.n_hosts) {
         broken(world, "MPI_Comm_free waits forever");
     }
-    for (int32_t node = 0; node < world->layout.n_nodes; node++) {
-        world->result->open_nodes += !world->node[node].closed;
-        world->result->abandoned_nodes += world->node[node].lost == CLV_PAP_LOST_ABANDONED;
+    for (int32_t host = 0; host < world->layout.n_hosts; host++) {
+        world->result->open_hosts += !world->host[host].closed;
+        world->result->abandoned_hosts += world->host[host].lost == CLV_PAP_LOST_ABANDONED;
     }
     world->result->virtual_ns = world->now_ns;
 }
@@ -1355,11 +1355,11 @@ static void free_world(world_t *world)
         event_t event = pop_event(world);
         free(event.data);
     }
-    for (int32_t node = 0; node < world->layout.n_nodes; node++) {
-        free_node(&world->node[node]);
+    for (int32_t host = 0; host < world->layout.n_hosts; host++) {
+        free_host(&world->host[host]);
     }
     free(world->heap);
-    free(world->node);
+    free(world->host);
     free(world->rank);
     free(world->edge);
     free(world->truth);
@@ -1372,10 +1372,10 @@ static void free_world(world_t *world)
  */
 static void let_die(world_t *world)
 {
-    const int32_t last = world->layout.n_nodes - 1;
-    const int32_t node = (int32_t) random_between(world, 1, last);
-    const int is_leaf = clv_pap_tree_n_children(world->layout.n_nodes, node) == 0;
-    world->node[is_leaf ? node : last].dies = 1;
+    const int32_t last = world->layout.n_hosts - 1;
+    const int32_t host = (int32_t) random_between(world, 1, last);
+    const int is_leaf = clv_pap_tree_n_children(world->layout.n_hosts, host) == 0;
+    world->host[is_leaf ? host : last].dies = 1;
 }
 
 void pap_net_run(const pap_net_options_t *options, pap_net_result_t *result)
@@ -1385,10 +1385,10 @@ void pap_net_run(const pap_net_options_t *options, pap_net_result_t *result)
     make_layout(&world);
     make_program(&world);
     make_ranks(&world);
-    sender_t *senders = new_items((size_t) options->n_nodes, sizeof *senders);
-    for (int32_t node = 0; node < options->n_nodes; node++) {
-        senders[node] = (sender_t){&world, node};
-        make_node(&world, node, &senders[node]);
+    sender_t *senders = new_items((size_t) options->n_hosts, sizeof *senders);
+    for (int32_t host = 0; host < options->n_hosts; host++) {
+        senders[host] = (sender_t){&world, host};
+        make_host(&world, host, &senders[host]);
     }
     make_links(&world);
     for (int32_t i = 0; i < options->n_deaths; i++) {

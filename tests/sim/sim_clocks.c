@@ -149,8 +149,8 @@ static void set_up(trial_t *trial, const options_t *options, int run)
     config.queue_ns = options->queue_us * 1e3;
     trial->net = cs_net_create(&config);
     for (int32_t r = 0; r < options->n_ranks; r++) {
-        trial->places[r].node = (uint64_t) (r / options->ranks_per_host + 1);
-        trial->places[r].time_source = trial->places[r].node + UINT64_C(1000000);
+        trial->places[r].host = (uint64_t) (r / options->ranks_per_host + 1);
+        trial->places[r].time_source = trial->places[r].host + UINT64_C(1000000);
         trial->models[r] = clv_cs_identity;
     }
     draw_sample(trial, run);

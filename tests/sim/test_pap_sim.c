@@ -62,7 +62,7 @@ static void add(totals_t *totals, const pap_net_result_t *result)
     totals->evictions += result->evictions;
     totals->announced += result->announced;
     totals->lost += result->lost_reason != 0;
-    totals->abandoned += result->abandoned_nodes;
+    totals->abandoned += result->abandoned_hosts;
     totals->wrong += result->wrong_guesses > 0;
     totals->stale += result->stale_links;
     totals->relays += result->relays;
@@ -105,7 +105,7 @@ static pap_net_options_t draw(uint64_t seed)
 {
     cs_random_t random = {seed ^ UINT64_C(0x5bd1e995)};
     pap_net_options_t options = {.seed = seed};
-    options.n_nodes = (int32_t) cs_random_range(&random, 1, 9);
+    options.n_hosts = (int32_t) cs_random_range(&random, 1, 9);
     options.n_calls = (int32_t) cs_random_range(&random, 5, 40);
     options.n_keys = (int32_t) cs_random_range(&random, 1, 3);
     options.key_burst = (int32_t) cs_random_range(&random, 1, 4);
@@ -133,9 +133,9 @@ static void run_jobs(const char *name, int64_t n, void (*change)(pap_net_options
             fail_msg("%s, seed %llu: %s", name, (unsigned long long) seed, result.broken);
         }
         int may_lose_bye = options.lose_for_good || options.n_cuts > 0 || options.frees;
-        if (!may_lose_bye && result.open_nodes != 0) {
+        if (!may_lose_bye && result.open_hosts != 0) {
             fail_msg("%s, seed %llu: %d nodes can never close", name, (unsigned long long) seed,
-                     result.open_nodes);
+                     result.open_hosts);
         }
         add(totals, &result);
     }
@@ -156,7 +156,7 @@ static void change_cuts(pap_net_options_t *options, uint64_t seed)
 static void change_lose(pap_net_options_t *options, uint64_t seed)
 {
     options->n_cuts = (int32_t) (seed % 3);
-    options->n_nodes += options->n_nodes == 1;
+    options->n_hosts += options->n_hosts == 1;
     options->lose_for_good = 1;
 }
 
@@ -174,7 +174,7 @@ static void change_churn(pap_net_options_t *options, uint64_t seed)
 {
     options->n_keys = 15 + (int32_t) (seed % 10);
     options->n_calls = 150;
-    options->n_nodes = 1 + (int32_t) (seed % 4);
+    options->n_hosts = 1 + (int32_t) (seed % 4);
     options->n_cuts = (int32_t) (seed % 3);
 }
 
@@ -184,18 +184,18 @@ static void change_tight(pap_net_options_t *options, uint64_t seed)
     options->delay_ns = 1 * MS;
     options->n_calls = 400;
     options->n_keys = 1;
-    options->n_nodes = 2 + (int32_t) (seed % 3);
+    options->n_hosts = 2 + (int32_t) (seed % 3);
     options->hints = 0;
 }
 
-/* Everybody on one node, and the thread at once there: nothing but the period makes records
+/* Everybody on one host, and the thread at once there: nothing but the period makes records
  * rare. */
 static void change_quick(pap_net_options_t *options, uint64_t seed)
 {
     options->compute_ns = 5 * US + (int64_t) (seed % 10) * US;
     options->n_calls = 400;
     options->n_keys = 1;
-    options->n_nodes = 1;
+    options->n_hosts = 1;
     options->hints = 0;
 }
 
@@ -211,7 +211,7 @@ static void change_overlap(pap_net_options_t *options, uint64_t seed)
     }
     options->compute_ns = seed % 3 == 0 ? 20 * US : 200 * US;
     options->n_cuts = seed % 4 == 1 ? (int32_t) (seed % 7) : 0;
-    options->lose_for_good = seed % 16 == 2 && options->n_nodes > 1;
+    options->lose_for_good = seed % 16 == 2 && options->n_hosts > 1;
 }
 
 /* Ranks may go ahead of each other for some calls, and now and then one stands still for long: the
@@ -221,7 +221,7 @@ static void change_patience(pap_net_options_t *options, uint64_t seed)
     options->synchronous_percent = 30;
     options->patience_ns = 3 * MS;
     options->delay_ns = 100 * US;
-    options->n_nodes = 2 + (int32_t) (seed % 8);
+    options->n_hosts = 2 + (int32_t) (seed % 8);
     options->n_calls = 100;
     options->compute_ns = 10 * MS;
 }
@@ -232,7 +232,7 @@ static void change_free(pap_net_options_t *options, uint64_t seed)
 {
     change_relay(options, seed);
     options->lose_for_good = (int32_t) (seed % 4);
-    options->n_nodes = 2 + (int32_t) (seed / 4 % 5);
+    options->n_hosts = 2 + (int32_t) (seed / 4 % 5);
     options->n_calls = 2 + (int32_t) (seed / 3 % 8);
     options->synchronous_percent = 0;
     options->away_ns = seed % 2 == 0 ? 4 * CLV_NS_PER_S : 200 * MS;
@@ -296,7 +296,7 @@ static void nobody_waits_longer_than_asking_takes(void **state)
 {
     (void) state;
     totals_t totals;
-    /* 9 nodes: 3 hops up, 3 down. With hints one may wait for two forecasts. */
+    /* 9 hosts: 3 hops up, 3 down. With hints one may wait for two forecasts. */
     const int64_t longest_way_ns = 2 * 3 * 150 * US;
     run_jobs("patience", n_jobs() / 10, change_patience, &totals);
     printf("# longest wait for a forecast %lld us\n", (long long) (totals.worst_wait_ns / US));
@@ -332,7 +332,7 @@ static void a_link_lost_for_good_ends_predictions_for_all(void **state)
     assert_true(totals.lost > 0);
 }
 
-/* Nobody guesses, and nobody waits longer than it takes to find out, on all ways to node 0. */
+/* Nobody guesses, and nobody waits longer than it takes to find out, on all ways to host 0. */
 static void a_channel_lost_for_good_is_settled_over_mpi(void **state)
 {
     (void) state;
@@ -394,7 +394,7 @@ static void a_planted_disagreement_is_caught(void **state)
     for (uint64_t i = 0; i < (uint64_t) clv_share_of(200); i++) {
         pap_net_options_t options = draw(first_seed + i);
         pap_net_result_t result;
-        options.n_nodes += options.n_nodes == 1;
+        options.n_hosts += options.n_hosts == 1;
         options.n_keys = 1;
         options.key_burst = 1;
         options.n_calls = 60;
@@ -411,7 +411,7 @@ static void a_planted_disagreement_is_caught(void **state)
     }
 }
 
-/* 1024 ranks on 64 nodes, 30 us and 1 Gb/s: what one record set costs. */
+/* 1024 ranks on 64 hosts, 30 us and 1 Gb/s: what one record set costs. */
 static void a_thousand_ranks_agree_in_milliseconds(void **state)
 {
     (void) state;
@@ -419,8 +419,8 @@ static void a_thousand_ranks_agree_in_milliseconds(void **state)
         skip();
     }
     pap_net_options_t options = {.seed = first_seed,
-                                 .n_nodes = 64,
-                                 .ranks_per_node = 16,
+                                 .n_hosts = 64,
+                                 .ranks_per_host = 16,
                                  .n_calls = 20,
                                  .n_keys = 1,
                                  .key_burst = 1,

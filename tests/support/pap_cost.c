@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * What the prediction costs, measured: `pap-cost calls|latency|idle [ranks nodes]`. The figures of
- * docs/design/channel.md come from here. Ranks are processes of this machine, nodes are pretended,
+ * What the prediction costs, measured: `pap-cost calls|latency|idle [ranks hosts]`. The figures of
+ * docs/design/channel.md come from here. Ranks are processes of this machine, hosts are pretended,
  * so connections run over its own addresses.
  */
 #include <stdio.h>
@@ -56,9 +56,9 @@ static void print_calls(const char *what, const pap_job_t *job)
 }
 
 /* Time in call_begin and the first call_forecast, one clock read included. */
-static void measure_calls(int32_t n_ranks, int32_t n_nodes)
+static void measure_calls(int32_t n_ranks, int32_t n_hosts)
 {
-    pap_job_options_t options = {.n_ranks = n_ranks, .n_nodes = n_nodes, .n_calls = 1000};
+    pap_job_options_t options = {.n_ranks = n_ranks, .n_hosts = n_hosts, .n_calls = 1000};
     options.work_ns = 2 * CLV_NS_PER_MS;
     options.late_ns = 100 * CLV_NS_PER_US;
     options.spins =
@@ -78,12 +78,12 @@ static void measure_calls(int32_t n_ranks, int32_t n_nodes)
 }
 
 /* From the last rank's record to its forecast: what the last to arrive waits at a second call. */
-static void measure_latency(int32_t n_ranks, int32_t n_nodes)
+static void measure_latency(int32_t n_ranks, int32_t n_hosts)
 {
     static int64_t values[JOB_MAX_CALLS];
     int n = 0;
     pap_job_t *job = run((pap_job_options_t){.n_ranks = n_ranks,
-                                             .n_nodes = n_nodes,
+                                             .n_hosts = n_hosts,
                                              .n_calls = 600,
                                              .work_ns = 10 * CLV_NS_PER_MS,
                                              .late_ns = 500 * CLV_NS_PER_US,
@@ -114,7 +114,7 @@ static void measure_idle(int seconds)
         if (clv_pap_open(&options, &pap[i]) != CLV_OK) {
             exit(1);
         }
-        clv_pap_pretend_node(pap[i], (uint32_t) i);
+        clv_pap_pretend_host(pap[i], (uint32_t) i);
         if (clv_pap_group_create(pap[i], 2, i, NULL, endpoints + i * CLV_PAP_ENDPOINT_BYTES,
                                  &group[i]) != CLV_OK) {
             exit(1);
@@ -149,19 +149,19 @@ static void measure_idle(int seconds)
 int main(int argc, char **argv)
 {
     const int32_t n_ranks = argc > 3 ? atoi(argv[2]) : 4;
-    const int32_t n_nodes = argc > 3 ? atoi(argv[3]) : 2;
+    const int32_t n_hosts = argc > 3 ? atoi(argv[3]) : 2;
     if (argc > 1 && strcmp(argv[1], "idle") == 0) {
         measure_idle(argc > 2 ? atoi(argv[2]) : 30);
         return 0;
     }
-    if (argc < 2 || n_ranks < 1 || n_ranks > JOB_MAX_RANKS || n_nodes < 1 || n_nodes > n_ranks) {
+    if (argc < 2 || n_ranks < 1 || n_ranks > JOB_MAX_RANKS || n_hosts < 1 || n_hosts > n_ranks) {
         fprintf(stderr, "usage: pap-cost calls|latency [ranks nodes] | idle [seconds]\n");
         return 2;
     }
     if (strcmp(argv[1], "latency") == 0) {
-        measure_latency(n_ranks, n_nodes);
+        measure_latency(n_ranks, n_hosts);
     } else {
-        measure_calls(n_ranks, n_nodes);
+        measure_calls(n_ranks, n_hosts);
     }
     return 0;
 }

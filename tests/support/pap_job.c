@@ -88,13 +88,13 @@ int job_keeps_thread(void)
     return job_has_thread();
 }
 
-int32_t job_node(const pap_job_t *job, int32_t rank)
+int32_t job_host(const pap_job_t *job, int32_t rank)
 {
     const pap_job_options_t *options = &job->options;
     if (!options->blocks) {
-        return rank % options->n_nodes;
+        return rank % options->n_hosts;
     }
-    return (int32_t) ((int64_t) rank * options->n_nodes / options->n_ranks);
+    return (int32_t) ((int64_t) rank * options->n_hosts / options->n_ranks);
 }
 
 /* Every rank is here, or the job has failed. */
@@ -265,7 +265,7 @@ static int run_rank(pap_job_t *job, int32_t rank)
     if (clv_pap_open(&options, &pap) != CLV_OK) {
         return 10;
     }
-    clv_pap_pretend_node(pap, (uint32_t) job_node(job, rank));
+    clv_pap_pretend_host(pap, (uint32_t) job_host(job, rank));
     int result = run_group(job, pap, rank);
     /* A real program's finalize synchronises, too. */
     if (result == 0) {
@@ -368,7 +368,7 @@ int job_count_seen(const pap_job_t *job, uint64_t what)
 
 #define PAIR_WAIT_NS (120 * CLV_NS_PER_S) /* ends a hang; nothing is timed */
 
-clv_status_t pair_open(pair_t *pair, int one_node, int64_t connect_timeout_ns)
+clv_status_t pair_open(pair_t *pair, int one_host, int64_t connect_timeout_ns)
 {
     const clv_pap_options_t options = {.sma_window = 4, .connect_timeout_ns = connect_timeout_ns};
     clv_status_t status = CLV_OK;
@@ -377,7 +377,7 @@ clv_status_t pair_open(pair_t *pair, int one_node, int64_t connect_timeout_ns)
     for (int i = 0; i < 2 && status == CLV_OK; i++) {
         status = clv_pap_open(&options, &pair->pap[i]);
         if (status == CLV_OK) {
-            clv_pap_pretend_node(pair->pap[i], one_node ? 0 : (uint32_t) i);
+            clv_pap_pretend_host(pair->pap[i], one_host ? 0 : (uint32_t) i);
         }
     }
     return status;

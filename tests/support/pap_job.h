@@ -25,7 +25,7 @@ typedef struct pap_job pap_job_t;
 
 typedef struct pap_job_options {
     int32_t n_ranks;
-    int32_t n_nodes; /* ranks are dealt round robin or in blocks */
+    int32_t n_hosts; /* ranks are dealt round robin or in blocks */
     int32_t blocks;
     int32_t n_calls;
     int32_t n_streams; /* calls go through them in turn */
@@ -70,7 +70,7 @@ void job_free(pap_job_t *job);
 /* Forks the ranks, waits for all (kills them after seconds), fills exits. */
 void job_run(pap_job_t *job, int seconds);
 
-int32_t job_node(const pap_job_t *job, int32_t rank);
+int32_t job_host(const pap_job_t *job, int32_t rank);
 /* A number that is not right is described on standard output; returns how many calls differ
  * between ranks that saw them. */
 int job_count_disagreements(const pap_job_t *job);
@@ -81,7 +81,7 @@ int job_has_thread(void);   /* the background thread runs in this process */
 int job_keeps_thread(void); /* the same, when it should be gone: waits for that, 20 s at most */
 void job_sleep_ns(int64_t ns);
 
-/* ---- two ranks in one process, on one or on two pretended nodes, so that making and freeing a
+/* ---- two ranks in one process, on one or on two pretended hosts, so that making and freeing a
  * group is a few hundred microseconds. One thread.
  *
  * Each step answers the first failure of either rank and goes no further, as a job would by its
@@ -97,7 +97,7 @@ typedef struct pair {
 
 /* A link that is not there for connect_timeout_ns is lost, and who has lost its neighbour lingers a
  * minute: a busy machine may take seconds. */
-clv_status_t pair_open(pair_t *pair, int one_node, int64_t connect_timeout_ns);
+clv_status_t pair_open(pair_t *pair, int one_host, int64_t connect_timeout_ns);
 void pair_set_patience(pair_t *pair, int64_t patience_ns); /* before pair_create */
 clv_status_t pair_create(pair_t *pair);
 clv_status_t pair_attach(pair_t *pair);

@@ -119,7 +119,7 @@ static int count_threads(const char *name)
     return n;
 }
 
-/* Whoever leads its node has one background thread until the end of the process; when a leader
+/* Whoever leads its host has one background thread until the end of the process; when a leader
  * died, that is another one than before. */
 static holdings_t look(void)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Nodes by shared memory, binding by the kernel's masks; see bench_place.h.
+ * Hosts by shared memory, binding by the kernel's masks; see bench_place.h.
  */
 #include "apps/bench/measure/bench_place.h"
 
@@ -15,18 +15,18 @@
 
 extern char **environ;
 
-static int count_nodes(MPI_Comm comm)
+static int count_hosts(MPI_Comm comm)
 {
-    MPI_Comm node;
-    int node_rank;
-    int n_nodes;
+    MPI_Comm host;
+    int host_rank;
+    int n_hosts;
 
-    MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
-    MPI_Comm_rank(node, &node_rank);
-    MPI_Comm_free(&node);
-    const int is_first = node_rank == 0;
-    MPI_Allreduce(&is_first, &n_nodes, 1, MPI_INT, MPI_SUM, comm);
-    return n_nodes;
+    MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host);
+    MPI_Comm_rank(host, &host_rank);
+    MPI_Comm_free(&host);
+    const int is_first = host_rank == 0;
+    MPI_Allreduce(&is_first, &n_hosts, 1, MPI_INT, MPI_SUM, comm);
+    return n_hosts;
 }
 
 void clv_bench_place_find(MPI_Comm comm, clv_bench_place_t *place_p)
@@ -40,7 +40,7 @@ void clv_bench_place_find(MPI_Comm comm, clv_bench_place_t *place_p)
     const int is_bound = n_mine < n_processors;
     MPI_Comm_size(comm, &place_p->n_ranks);
     place_p->n_processors = n_processors;
-    place_p->n_nodes = count_nodes(comm);
+    place_p->n_hosts = count_hosts(comm);
     MPI_Allreduce(&n_mine, &place_p->n_cpus_least, 1, MPI_INT, MPI_MIN, comm);
     MPI_Allreduce(&n_mine, &place_p->n_cpus_most, 1, MPI_INT, MPI_MAX, comm);
     MPI_Allreduce(&is_bound, &place_p->n_bound, 1, MPI_INT, MPI_SUM, comm);
@@ -106,7 +106,7 @@ void clv_bench_place_json(clv_json_t *json, const clv_bench_place_t *place)
     describe_binding(place, binding, sizeof binding);
     gather_parameters(parameters, sizeof parameters);
     clv_json_whole(json, "ranks", place->n_ranks);
-    clv_json_whole(json, "nodes", place->n_nodes);
+    clv_json_whole(json, "nodes", place->n_hosts);
     clv_json_text(json, "binding", binding);
     clv_json_whole(json, "processors", place->n_processors);
     clv_json_number(json, "load", load);

@@ -89,12 +89,12 @@ static bool is_emulated(void)
 
 static int ranks_on_this_machine(MPI_Comm comm)
 {
-    MPI_Comm node;
+    MPI_Comm host;
     int n_local;
 
-    MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
-    MPI_Comm_size(node, &n_local);
-    MPI_Comm_free(&node);
+    MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host);
+    MPI_Comm_size(host, &n_local);
+    MPI_Comm_free(&host);
     return n_local;
 }
 
@@ -141,7 +141,7 @@ static clv_status_t synchronise(const clv_cs_scheme_t *scheme, const clv_cs_cloc
     clv_cs_place_t *places;
 
     if (clv_cs_place_discover(timer, &place) != CLV_OK) {
-        place.node = place.time_source = (uint64_t) group.rank; /* alone, then */
+        place.host = place.time_source = (uint64_t) group.rank; /* alone, then */
     }
     places = clv_alloc((size_t) group.n_ranks, sizeof *places);
     if (!places) {

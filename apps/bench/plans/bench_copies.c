@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * What copies cost inside a node: CPU time of the receiver to combine a neighbour's vector into its
+ * What copies cost inside a host: CPU time of the receiver to combine a neighbour's vector into its
  * own by three ways, segment by segment of 32 KiB.
  *
  *   fragments  copied out of shared memory, where the neighbour has put it, then combined: a

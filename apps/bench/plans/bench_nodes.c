@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * What a plan of ranks that share nodes costs: CPU time to make and to estimate it and its fast
- * estimate, beside those of flat plans of as many ranks as there are nodes, and as there are ranks.
+ * What a plan of ranks that share hosts costs: CPU time to make and to estimate it and its fast
+ * estimate, beside those of flat plans of as many ranks as there are hosts, and as there are ranks.
  *
- * Output: one line per case: nodes, ranks on each, generator between nodes; microseconds, each the
+ * Output: one line per case: hosts, ranks on each, generator between hosts; microseconds, each the
  * median over fresh arrivals: for the host order, which all candidates for a forecast share; to
- * make and to estimate the fast estimate of the node plan, that plan, the flat plan of the nodes
- * and the flat plan of the ranks (each rank a node of its own); and how many flat plans of the
- * nodes the fast estimate costs. 64 segments, arrivals over 50 ms.
+ * make and to estimate the fast estimate of the node plan, that plan, the flat plan of the hosts
+ * and the flat plan of the ranks (each rank a host of its own); and how many flat plans of the
+ * hosts the fast estimate costs. 64 segments, arrivals over 50 ms.
  * Usage: bench_nodes [arrivals per case, 3 to 1000; 21]
  */
 #include <stdio.h>
@@ -119,18 +119,18 @@ static void print_case(const char *name, const int32_t *size, const int32_t *pla
 {
     const clv_generator_t *flat = clv_generator_find(name);
     const clv_generator_t *on_places = clv_generator_on_places(flat);
-    const int32_t n_nodes = size[0], n_ranks = size[0] * size[1];
+    const int32_t n_hosts = size[0], n_ranks = size[0] * size[1];
     const took_t fast = measure(by_fast_estimate, on_places, n_ranks, place, n_runs);
     const took_t plan = measure(by_plan, on_places, n_ranks, place, n_runs);
-    const took_t of_nodes = measure(by_plan, flat, n_nodes, NULL, n_runs);
+    const took_t of_hosts = measure(by_plan, flat, n_hosts, NULL, n_runs);
     const took_t of_ranks = measure(by_plan, flat, n_ranks, NULL, n_runs);
 
     printf(
         "| %d x %d | %s | %.0f | %.1f + %.1f | %.0f + %.0f | %.1f + %.1f | %.0f + %.0f | %.1f |\n",
-        (int) n_nodes, (int) size[1], name, fast.share_us, fast.make_us, fast.estimate_us,
-        plan.make_us, plan.estimate_us, of_nodes.make_us, of_nodes.estimate_us, of_ranks.make_us,
+        (int) n_hosts, (int) size[1], name, fast.share_us, fast.make_us, fast.estimate_us,
+        plan.make_us, plan.estimate_us, of_hosts.make_us, of_hosts.estimate_us, of_ranks.make_us,
         of_ranks.estimate_us,
-        (fast.make_us + fast.estimate_us) / (of_nodes.make_us + of_nodes.estimate_us));
+        (fast.make_us + fast.estimate_us) / (of_hosts.make_us + of_hosts.estimate_us));
     (void) fflush(stdout);
 }
 

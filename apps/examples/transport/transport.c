@@ -18,7 +18,7 @@
  *
  * --pace: on a machine with fewer cores than ranks, computing in parallel cannot be shown by
  * computing. Then every rank follows few particles and sleeps in proportion to its share, which
- * leaves the cores to MPI as real cluster nodes do; the output says so.
+ * leaves the cores to MPI as real cluster hosts do; the output says so.
  *
  * Memory per rank: two tallies. Single-threaded.
  */

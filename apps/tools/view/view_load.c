@@ -696,7 +696,7 @@ static void warn_of_node(view_t *view, int32_t at)
     const view_node_t *node = &view->nodes[at];
 
     if (!node->is_there) {
-        fprintf(stderr, "clv-view: the file of node %d is missing: its ranks are left out\n",
+        fprintf(stderr, "clv-view: the file of host %d is missing: its ranks are left out\n",
                 (int) at);
         view->is_partial = true;
     } else if (node->n_clocks == 0 && view->n_nodes > 1) {

@@ -44,7 +44,7 @@ static void print_what(FILE *file, const view_t *view, const view_counts_t *coun
     const clv_clva_head_t *head = view_any_head(view);
     char not_taken[VIEW_LINE_BYTES];
 
-    fprintf(file, "%s: %d ranks on %d nodes, %lld calls in %.3f s, clocks within %.1f us\n",
+    fprintf(file, "%s: %d ranks on %d hosts, %lld calls in %.3f s, clocks within %.1f us\n",
             head->program, (int) view->n_ranks, (int) view->n_nodes, (long long) counts->n_calls,
             (double) counts->run_ns / 1e9, (double) view->worst_bound_ns / 1e3);
     fprintf(file,
