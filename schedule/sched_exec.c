@@ -117,7 +117,7 @@ static clv_status_t post_entry(clv_exec_t *exec, clv_exec_entry_t *entry)
 }
 
 /* Each entry finds a slot: a source with room has returned a slot since the last time. */
-static clv_status_t post_put_off(clv_exec_t *exec, int *moved_p)
+static clv_status_t post_put_off(clv_exec_t *exec, bool *moved_p)
 {
     for (int32_t i = 0; i < exec->n_put_off;) {
         clv_status_t status;
@@ -131,7 +131,7 @@ static clv_status_t post_put_off(clv_exec_t *exec, int *moved_p)
             return status;
         }
         take_out(exec->put_off, exec->n_put_off--, i);
-        *moved_p = 1;
+        *moved_p = true;
     }
     return CLV_OK;
 }
@@ -158,7 +158,7 @@ static clv_status_t pass_recv_cursor(clv_exec_t *exec, const clv_step_t *step)
     return status;
 }
 
-static clv_status_t post_recvs(clv_exec_t *exec, int *moved_p)
+static clv_status_t post_recvs(clv_exec_t *exec, bool *moved_p)
 {
     clv_status_t status = post_put_off(exec, moved_p);
 
@@ -167,7 +167,7 @@ static clv_status_t post_recvs(clv_exec_t *exec, int *moved_p)
         status = pass_recv_cursor(exec, &exec->steps[exec->next_recv]);
         if (status == CLV_OK) {
             exec->next_recv++;
-            *moved_p = 1;
+            *moved_p = true;
         }
     }
     return status;
@@ -243,7 +243,7 @@ static clv_status_t start_send(clv_exec_t *exec, const clv_step_t *step)
 
 /* Sends leave strictly in plan order. If a send that waits were passed, this rank would run ahead
  * of the plan, which costs more than it gains once arrivals differ from the prediction. */
-static clv_status_t start_sends(clv_exec_t *exec, int *moved_p)
+static clv_status_t start_sends(clv_exec_t *exec, bool *moved_p)
 {
     while (exec->next_send < exec->n_steps) {
         const clv_step_t *step = &exec->steps[exec->next_send];
@@ -254,7 +254,7 @@ static clv_status_t start_sends(clv_exec_t *exec, int *moved_p)
             if (status != CLV_OK) {
                 return status == CLV_AGAIN ? CLV_OK : status;
             }
-            *moved_p = 1;
+            *moved_p = true;
         }
         exec->next_send++;
     }
@@ -272,7 +272,7 @@ static void send_done(clv_exec_t *exec, int32_t index)
     window_close(&exec->sends, index);
 }
 
-static clv_status_t finish_sends(clv_exec_t *exec, int *moved_p)
+static clv_status_t finish_sends(clv_exec_t *exec, bool *moved_p)
 {
     for (int32_t i = 0; i < exec->sends.n_open;) {
         clv_status_t status = exec->ops->test_send(exec->context, exec->sends.open[i].slot);
@@ -280,7 +280,7 @@ static clv_status_t finish_sends(clv_exec_t *exec, int *moved_p)
             i++;
         } else if (status == CLV_OK) {
             send_done(exec, i);
-            *moved_p = 1;
+            *moved_p = true;
         } else {
             return status;
         }
@@ -314,7 +314,7 @@ static bool can_combine(const clv_exec_t *exec, const clv_exec_entry_t *entry)
 }
 
 /* Combines only the oldest receive that is possible: the sends that it enables go first. */
-static clv_status_t combine_one(clv_exec_t *exec, int *moved_p)
+static clv_status_t combine_one(clv_exec_t *exec, bool *moved_p)
 {
     for (int32_t i = 0; i < exec->recvs.n_open; i++) {
         const clv_exec_entry_t *entry = &exec->recvs.open[i];
@@ -329,7 +329,7 @@ static clv_status_t combine_one(clv_exec_t *exec, int *moved_p)
             segment->holds = 1;
             exec->peers[entry->peer].recvs_open--;
             window_close(&exec->recvs, i);
-            *moved_p = 1;
+            *moved_p = true;
             return CLV_OK;
         }
     }
@@ -371,11 +371,11 @@ clv_status_t clv_exec_begin(clv_exec_t *exec, const clv_step_t *steps, int64_t n
     return CLV_OK;
 }
 
-clv_status_t clv_exec_turn(clv_exec_t *exec, int *moved_p)
+clv_status_t clv_exec_turn(clv_exec_t *exec, bool *moved_p)
 {
     clv_status_t status;
 
-    *moved_p = 0;
+    *moved_p = false;
     if ((status = post_recvs(exec, moved_p)) != CLV_OK ||
         (status = finish_sends(exec, moved_p)) != CLV_OK ||
         (status = note_arrivals(exec)) != CLV_OK ||
@@ -391,7 +391,7 @@ clv_status_t clv_exec_turn(clv_exec_t *exec, int *moved_p)
 clv_status_t clv_exec_run(clv_exec_t *exec)
 {
     for (;;) {
-        int moved;
+        bool moved;
         clv_status_t status = clv_exec_turn(exec, &moved);
         if (status == CLV_AGAIN && !moved) {
             status = exec->ops->progress(exec->context);

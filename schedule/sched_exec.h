@@ -149,7 +149,7 @@ clv_status_t clv_exec_begin(clv_exec_t *exec, const clv_step_t *steps, int64_t n
  * can keep the network moving in between. *moved_p tells whether anything happened.
  * CLV_OK: all steps are done; CLV_AGAIN: call again; < 0: what the table said, requests of the open
  * entries are left to the caller. */
-clv_status_t clv_exec_turn(clv_exec_t *exec, int *moved_p) CLV_MUST_CHECK;
+clv_status_t clv_exec_turn(clv_exec_t *exec, bool *moved_p) CLV_MUST_CHECK;
 
 /* Turns until the steps are done, with ops->progress after each that moved nothing. */
 clv_status_t clv_exec_run(clv_exec_t *exec) CLV_MUST_CHECK;

@@ -69,13 +69,13 @@ int64_t clv_sched_round_limit(const clv_instance_t *instance)
     return limit < INT32_MAX ? limit : INT32_MAX - 1;
 }
 
-int clv_sched_shares_place(const int32_t *place, int32_t n_ranks)
+bool clv_sched_shares_place(const int32_t *place, int32_t n_ranks)
 {
-    uint8_t taken[CLV_SCHED_MAX_RANKS] = {0};
-    int shared = 0;
+    bool taken[CLV_SCHED_MAX_RANKS] = {false};
+    bool shared = false;
     for (int32_t p = 0; place != NULL && p < n_ranks; p++) {
         shared |= taken[place[p]];
-        taken[place[p]] = 1;
+        taken[place[p]] = true;
     }
     return shared;
 }

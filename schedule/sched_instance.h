@@ -64,7 +64,7 @@ static inline int32_t clv_sched_place(const clv_instance_t *instance, int32_t ra
 void clv_sched_lowest_ranks(const clv_instance_t *instance, int32_t *lowest);
 
 /* Whether two ranks have one place. */
-int clv_sched_shares_place(const int32_t *place, int32_t n_ranks);
+bool clv_sched_shares_place(const int32_t *place, int32_t n_ranks);
 bool clv_sched_instance_shares_place(const clv_instance_t *instance);
 
 /* The rank that arrives first, by (arrival, order, rank): the sink of latest-first until the root

@@ -207,7 +207,7 @@ static void print_gantt_ranks(FILE *out, const clv_plan_t *plan, const clv_insta
 }
 
 static void print_gantt_box(FILE *out, const clv_send_t *send, int32_t row, int32_t other,
-                            int lower, int32_t n_segments)
+                            bool lower, int32_t n_segments)
 {
     int64_t x = LEFT + (int64_t) send->round * CELL_WIDTH + 2;
     int64_t y = TOP + (int64_t) row * ROW_HEIGHT + (lower ? ROW_HEIGHT / 2 : 0);
@@ -227,8 +227,8 @@ static void print_gantt(FILE *out, const clv_plan_t *plan, const clv_instance_t 
     print_gantt_ranks(out, plan, instance);
     for (int64_t k = 0; k < plan->n_sends; k++) {
         const clv_send_t *send = &plan->sends[k];
-        print_gantt_box(out, send, send->sender, send->receiver, 0, plan->n_segments);
-        print_gantt_box(out, send, send->receiver, send->sender, 1, plan->n_segments);
+        print_gantt_box(out, send, send->sender, send->receiver, false, plan->n_segments);
+        print_gantt_box(out, send, send->receiver, send->sender, true, plan->n_segments);
     }
     fprintf(out, "</svg>\n");
 }

@@ -111,7 +111,7 @@ static void fill_chain(const clv_instance_t *instance, const int32_t *chain, int
 }
 
 /* numbers: one per segment, two per rank. */
-static clv_status_t fill(const clv_instance_t *instance, int by_place, int32_t *numbers,
+static clv_status_t fill(const clv_instance_t *instance, bool by_place, int32_t *numbers,
                          int32_t *chain, clv_builder_t *builder)
 {
     int32_t *ready = numbers;
@@ -132,7 +132,7 @@ static clv_status_t fill(const clv_instance_t *instance, int by_place, int32_t *
     return status;
 }
 
-static clv_status_t make(const clv_instance_t *instance, int by_place, clv_plan_t **plan_p)
+static clv_status_t make(const clv_instance_t *instance, bool by_place, clv_plan_t **plan_p)
 {
     const size_t n_ranks = (size_t) instance->n_ranks, n_segments = (size_t) instance->n_segments;
     clv_builder_t builder = {0};
@@ -154,7 +154,7 @@ static clv_status_t make(const clv_instance_t *instance, int by_place, clv_plan_
 
 clv_status_t clv_sched_chain_generate(const clv_instance_t *instance, clv_plan_t **plan_p)
 {
-    return make(instance, 0, plan_p);
+    return make(instance, false, plan_p);
 }
 
 /* All ranks are one chain. */
@@ -185,6 +185,6 @@ clv_status_t clv_sched_node_chain_fast(const clv_instance_t *instance, clv_fast_
 clv_status_t clv_sched_node_chain_generate(const clv_instance_t *instance, clv_plan_t **plan_p)
 {
     return clv_sched_instance_shares_place(instance)
-               ? make(instance, 1, plan_p)
+               ? make(instance, true, plan_p)
                : clv_sched_chain_by_rank_generate(instance, plan_p);
 }

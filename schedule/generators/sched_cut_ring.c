@@ -272,7 +272,7 @@ static clv_status_t allocate(const clv_instance_t *instance, ring_t *ring, clv_b
     return clv_builder_reserve(builder, 2 * (int64_t) (n_ranks - 1) * (int64_t) n_segments + 1);
 }
 
-static clv_status_t generate(const clv_instance_t *instance, int cuts_it, clv_plan_t **plan_p)
+static clv_status_t generate(const clv_instance_t *instance, bool cuts_it, clv_plan_t **plan_p)
 {
     clv_builder_t builder = {0};
     ring_t ring;
@@ -298,10 +298,10 @@ static clv_status_t generate(const clv_instance_t *instance, int cuts_it, clv_pl
 
 clv_status_t clv_sched_plain_ring_generate(const clv_instance_t *instance, clv_plan_t **plan_p)
 {
-    return generate(instance, 0, plan_p);
+    return generate(instance, false, plan_p);
 }
 
 clv_status_t clv_sched_cut_ring_generate(const clv_instance_t *instance, clv_plan_t **plan_p)
 {
-    return generate(instance, 1, plan_p);
+    return generate(instance, true, plan_p);
 }

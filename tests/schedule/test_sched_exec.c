@@ -294,7 +294,7 @@ static clv_status_t sim_combine(void *context, int32_t slot, int32_t segment, bo
 static clv_status_t sim_progress(void *context)
 {
     rank_t *rank = context;
-    int moved;
+    bool moved;
 
     assert_int_equal(clv_exec_turn(&rank->exec, &moved), CLV_AGAIN);
     assert_false(moved);
@@ -454,7 +454,7 @@ typedef enum turn { IN_VAIN, TOO_EARLY, MOVED, LAST_ONE } turn_t;
 
 static turn_t turn_of(rank_t *rank)
 {
-    int moved = 0;
+    bool moved = false;
     clv_status_t status;
 
     if (rank->done || now < rank->arrival) {
@@ -813,7 +813,7 @@ static void an_error_of_the_table_comes_out_at_once(void **state)
     for (n_calls = 0;; n_calls++) {
         clv_exec_limits_t limits = {2, 2, 2, CLV_EXEC_AHEAD, 0};
         clv_status_t status = CLV_AGAIN;
-        int moved;
+        bool moved;
         flood_plan(2, 3);
         max_delay = 1;
         eager_percent = 100;
