@@ -16,7 +16,7 @@
 
 #define CS_MAX_ROUND_TRIP_NS (60 * CLV_NS_PER_S)
 
-static int difference(int64_t a, int64_t b, int64_t *difference_p)
+static bool difference(int64_t a, int64_t b, int64_t *difference_p)
 {
     return !__builtin_sub_overflow(a, b, difference_p);
 }
