@@ -824,7 +824,7 @@ static bool ask_leader(clv_pap_group_t *group, bool (*question)(clv_pap_leader_t
         return false;
     }
     clv_net_thread_lock(group->pap->thread);
-    const int answer = question(group->leader);
+    const bool answer = question(group->leader);
     clv_net_thread_unlock(group->pap->thread);
     return answer;
 }

@@ -20,18 +20,18 @@
 typedef struct clv_pap_neighbour {
     int32_t host;
     bool is_up;
-    clv_net_conn_t *conn;     /* may still be connecting */
-    int64_t echo_sent_ns;     /* of the last frame from it */
-    int64_t echo_local_ns;    /* when that frame came */
-    int64_t heard_ns;         /* the same, or when the connection came up */
-    bool is_joined;           /* the agreement uses conn; a parent was heard on it first */
-    bool was_up;              /* joined, once */
-    bool was_lost;            /* a joined connection ended before the neighbour said BYE */
-    int32_t by_relay;         /* its messages go over MPI from now on; conn stays NULL */
-    bool is_awaited;          /* it may use the relay: its connection is down for too long */
-    bool is_reported;         /* the caller listens to it */
-    bool is_through;          /* its ranks have freed the group */
-    int32_t reported_through; /* it was told the same of us, over this connection or over MPI */
+    clv_net_conn_t *conn;  /* may still be connecting */
+    int64_t echo_sent_ns;  /* of the last frame from it */
+    int64_t echo_local_ns; /* when that frame came */
+    int64_t heard_ns;      /* the same, or when the connection came up */
+    bool is_joined;        /* the agreement uses conn; a parent was heard on it first */
+    bool was_up;           /* joined, once */
+    bool was_lost;         /* a joined connection ended before the neighbour said BYE */
+    bool by_relay;         /* its messages go over MPI from now on; conn stays NULL */
+    bool is_awaited;       /* it may use the relay: its connection is down for too long */
+    bool is_reported;      /* the caller listens to it */
+    bool is_through;       /* its ranks have freed the group */
+    bool reported_through; /* it was told the same of us, over this connection or over MPI */
 } clv_pap_neighbour_t;
 
 /* A message for the relay. */

@@ -48,14 +48,14 @@
  * (docs/decisions/0002); `best` needs what the others need, and breaks ties by their order here. */
 /* clang-format off */
 #define CLV_PAP_CHOOSER_MAP(XX)                                                                    \
-    XX(best,     1, "the predictor below with the least error in recent calls")
+    XX(best,     true,  "the predictor below with the least error in recent calls")
 #define CLV_PAP_PURE_PREDICTOR_MAP(XX)                                                             \
-    XX(periodic, 0, "average of the calls at the same phase; of all when there is no period")      \
-    XX(sma,      0, "simple moving average of the window")                                         \
-    XX(ewma,     0, "exponentially weighted average, newest weighs most")                          \
-    XX(median,   0, "median of the window, rank by rank")                                          \
-    XX(compute,  1, "exit of the last call plus the average computing time, rank by rank")         \
-    XX(last,     0, "the arrivals of the newest call")
+    XX(periodic, false, "average of the calls at the same phase; of all when there is no period")  \
+    XX(sma,      false, "simple moving average of the window")                                     \
+    XX(ewma,     false, "exponentially weighted average, newest weighs most")                      \
+    XX(median,   false, "median of the window, rank by rank")                                      \
+    XX(compute,  true,  "exit of the last call plus the average computing time, rank by rank")     \
+    XX(last,     false, "the arrivals of the newest call")
 /* clang-format on */
 #define CLV_PAP_PREDICTOR_MAP(XX) CLV_PAP_CHOOSER_MAP(XX) CLV_PAP_PURE_PREDICTOR_MAP(XX)
 

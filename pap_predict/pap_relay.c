@@ -45,7 +45,7 @@ static void take(clv_pap_leader_t *leader, clv_pap_neighbour_t *neighbour, int64
     if (!is_child(leader, neighbour)) {
         leader->route.next_try_ns = INT64_MAX;
     }
-    neighbour->by_relay = 1;
+    neighbour->by_relay = true;
     neighbour->is_awaited = true;
     set_troubled(leader, true);
     clv_pap_agree_link_up(leader->agree, now_ns, neighbour->host);
@@ -191,7 +191,7 @@ static bool owes(clv_pap_leader_t *leader, clv_pap_neighbour_t *neighbour)
         return true;
     }
     if (!neighbour->reported_through) {
-        neighbour->reported_through = 1;
+        neighbour->reported_through = true;
         set_troubled(leader, true);
         clv_pap_relay_post(leader, neighbour->host, NULL, 0);
     }

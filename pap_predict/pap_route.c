@@ -121,7 +121,7 @@ int64_t clv_pap_route_beat(clv_pap_leader_t *leader, int64_t now_ns)
 void clv_pap_route_tell_through(clv_pap_leader_t *leader, clv_pap_neighbour_t *neighbour)
 {
     if (!neighbour->reported_through) {
-        neighbour->reported_through = 1;
+        neighbour->reported_through = true;
         send_frame(leader, neighbour, CLV_NET_FRAME_THROUGH, NULL, 0);
     }
 }
@@ -171,7 +171,7 @@ void clv_pap_leader_conn_lost(clv_pap_leader_t *leader, clv_net_conn_t *conn)
     neighbour->conn = NULL;
     neighbour->is_up = false;
     neighbour->is_joined = false;
-    neighbour->reported_through = 0;
+    neighbour->reported_through = false;
     if (neighbour == parent_of(leader)) {
         clv_pap_clock_lost(&leader->clock);
         retry_later(&leader->route, now_ns);

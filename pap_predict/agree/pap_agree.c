@@ -56,7 +56,7 @@ static bool alloc_held(clv_pap_held_set_t *held, size_t n_ranks)
     return held->records != NULL && held->given != NULL;
 }
 
-static int alloc_slot(clv_pap_slot_t *slot, size_t n_ranks)
+static bool alloc_slot(clv_pap_slot_t *slot, size_t n_ranks)
 {
     bool ok = true;
     for (int i = 0; i < CLV_PAP_AGREE_OPEN; i++) {

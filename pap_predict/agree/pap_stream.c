@@ -163,7 +163,7 @@ static void pass_turn(clv_pap_streams_t *streams, clv_pap_call_t *call)
 
 /* late: the call entered after it began, so calls that were open at its arrival may have ended
  * since. */
-static CLV_HOT bool come_in(clv_pap_streams_t *streams, clv_pap_call_t *call, int late,
+static CLV_HOT bool come_in(clv_pap_streams_t *streams, clv_pap_call_t *call, bool late,
                             clv_pap_local_record_t *given)
 {
     const int32_t slot = slot_of(streams, &call->key);
@@ -204,13 +204,14 @@ CLV_HOT bool clv_pap_streams_begin(clv_pap_streams_t *streams, const clv_pap_str
 {
     *call = (clv_pap_call_t){
         .key = *key, .turn = streams->calls++, .arrival_ns = local_ns, .stream = -1};
-    return has_turn(streams, call) ? come_in(streams, call, 0, given) : false;
+    return has_turn(streams, call) ? come_in(streams, call, false, given) : false;
 }
 
 CLV_COLD bool clv_pap_streams_enter(clv_pap_streams_t *streams, clv_pap_call_t *call,
                                     clv_pap_local_record_t *given)
 {
-    return call->stream < 0 && has_turn(streams, call) ? come_in(streams, call, 1, given) : false;
+    return call->stream < 0 && has_turn(streams, call) ? come_in(streams, call, true, given)
+                                                       : false;
 }
 
 /* No call waits for its turn, and the stream used last has no hint for its next call yet. */

@@ -188,7 +188,7 @@ static bool valid_reason(const clv_pap_message_t *message)
     return message->reason >= 1 && message->reason <= CLV_PAP_LOST_LAST;
 }
 
-static int valid_slot(const clv_pap_message_t *message)
+static bool valid_slot(const clv_pap_message_t *message)
 {
     return message->reason == 0 && message->n_items == 0 && message->slot < CLV_PAP_MAX_STREAMS &&
            in_sequence_range(message->sequence);

@@ -38,9 +38,9 @@ struct clv_net_thread {
     void *context;
     pthread_mutex_t mutex;
     pthread_t id;
-    int runs;
-    int stops;
-    int forked; /* this is a copy in a forked child */
+    bool runs;
+    bool stops;
+    bool forked; /* this is a copy in a forked child */
     int epoll_fd;
     int timer_fd; /* epoll's own timeout has only milliseconds */
     int64_t armed_ns;
@@ -111,7 +111,7 @@ static void make_mutex(pthread_mutex_t *mutex)
 static void after_fork_in_child(void)
 {
     for (clv_net_thread_t *one = all_threads; one; one = one->next) {
-        one->forked = 1;
+        one->forked = true;
         close_all(one);
         make_mutex(&one->mutex);
     }
@@ -199,9 +199,9 @@ void clv_net_thread_stop(clv_net_thread_t *thread)
         return;
     }
     clv_net_thread_lock(thread);
-    const int ran = thread->runs;
-    thread->stops = 1;
-    thread->runs = 0;
+    const bool ran = thread->runs;
+    thread->stops = true;
+    thread->runs = false;
     clv_net_thread_unlock(thread);
     clv_net_thread_ring(thread);
     if (ran) {
@@ -339,19 +339,19 @@ void clv_net_thread_unwatch(clv_net_thread_t *thread, int32_t watch)
 /* ---- the loop ----------------------------------------------------------------------------- */
 
 /* Empties the bell; non-zero if it was rung. */
-static int answer_bell(const clv_net_thread_t *thread)
+static bool answer_bell(const clv_net_thread_t *thread)
 {
     char bytes[64];
-    int rung = 0;
+    bool rung = false;
     while (read(thread->bell[0], bytes, sizeof bytes) > 0) {
-        rung = 1;
+        rung = true;
     }
     return rung;
 }
 
-static int dispatch(clv_net_thread_t *thread, const struct epoll_event *events, int n_events)
+static bool dispatch(clv_net_thread_t *thread, const struct epoll_event *events, int n_events)
 {
-    int rung = 0;
+    bool rung = false;
     for (int i = 0; i < n_events; i++) {
         const int32_t watch = (int32_t) (uint32_t) events[i].data.u64;
         if (events[i].data.u64 == BELL) {
@@ -409,7 +409,7 @@ void clv_net_thread_turn(clv_net_thread_t *thread, bool lends)
     }
     if (thread->runs) {
         const int n_events = epoll_wait(thread->epoll_fd, events, MAX_EVENTS, 0);
-        const int rung = dispatch(thread, events, n_events);
+        const bool rung = dispatch(thread, events, n_events);
         set_timer(thread, thread->ops.work(thread->context, clv_local_now_ns(), rung));
     }
     clv_net_thread_unlock(thread);
@@ -455,7 +455,7 @@ static void *run(void *argument)
     clv_net_thread_t *thread = argument;
     struct epoll_event events[MAX_EVENTS];
     const struct sched_param no_priority = {0};
-    int rung = 1; /* it may have been rung before it ran */
+    bool rung = true; /* it may have been rung before it ran */
     (void) pthread_setschedparam(pthread_self(), SCHED_BATCH, &no_priority);
     clv_net_thread_lock(thread);
     while (!thread->stops) {
@@ -491,6 +491,6 @@ clv_status_t clv_net_thread_start(clv_net_thread_t *thread)
         return CLV_NO_MEMORY;
     }
     (void) pthread_setname_np(thread->id, "clv");
-    thread->runs = 1;
+    thread->runs = true;
     return CLV_OK;
 }

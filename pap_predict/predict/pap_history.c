@@ -47,7 +47,7 @@ clv_status_t clv_pap_history_create(int32_t n_ranks, int32_t window, clv_pap_pre
 
 void clv_pap_history_take_all_calls(clv_pap_history_t *history)
 {
-    history->takes_all_calls = 1;
+    history->takes_all_calls = true;
 }
 
 void clv_pap_history_free(clv_pap_history_t *history)
@@ -185,7 +185,7 @@ void clv_pap_history_take_row(clv_pap_history_t *history, const clv_pap_record_s
 static void begin_generation(clv_pap_history_t *history, uint32_t generation)
 {
     history->generation = generation;
-    history->begun = 1;
+    history->begun = true;
     history->call = generation == 0 ? 0 : 1;
     history->sample_every = 1;
     history->next_every = 1;

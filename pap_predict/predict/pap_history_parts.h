@@ -20,8 +20,8 @@ struct clv_pap_history {
     int32_t n_columns;
 
     uint32_t generation;
-    int32_t takes_all_calls;
-    int32_t begun;        /* a record set of this generation came */
+    bool takes_all_calls;
+    bool begun;           /* a record set of this generation came */
     int64_t call;         /* number of the newest sampled call */
     int32_t sample_every; /* distance from the newest sampled call to the next ... */
     int32_t next_every;   /* ... and from there on, by the newest forecast */

@@ -12,6 +12,7 @@
 #ifndef CLV_PAP_PREDICTORS_H
 #define CLV_PAP_PREDICTORS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "pap_predict/pap_predict.h"
@@ -41,7 +42,7 @@ int64_t clv_pap_history_next_call(const clv_pap_history_t *history); /* the one 
 typedef struct clv_pap_predictor_ops {
     const char *name;
     const char *meaning;
-    int all_columns;
+    bool all_columns;
     void (*predict)(const clv_pap_history_t *history,
                     int64_t *predicted_ns); /* n_rows >= 1; NULL: `best` */
 } clv_pap_predictor_ops_t;
