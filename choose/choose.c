@@ -19,7 +19,7 @@ static bool is_dominated(const clv_choose_search_t *search, int32_t algorithm)
 /* The plan with the lowest score: of all that do not synchronise, or only of those that estimates
  * alone may choose. CLV_ALGORITHM_PREVIOUS: there is none. */
 static int32_t best_of(const clv_choose_search_t *search, const clv_pap_forecast_t *forecast,
-                       int all)
+                       bool all)
 {
     int32_t best = CLV_ALGORITHM_PREVIOUS;
 
@@ -37,9 +37,9 @@ static int32_t best_of(const clv_choose_search_t *search, const clv_pap_forecast
 /* If no plan may be chosen by estimates, as in a collective without a static order, all may. */
 static int32_t best_guess(const clv_choose_search_t *search, const clv_pap_forecast_t *forecast)
 {
-    const int32_t best = best_of(search, forecast, 0);
+    const int32_t best = best_of(search, forecast, false);
 
-    return best == CLV_ALGORITHM_PREVIOUS ? best_of(search, forecast, 1) : best;
+    return best == CLV_ALGORITHM_PREVIOUS ? best_of(search, forecast, true) : best;
 }
 
 /* Under a static order, decoupled ranks arrive as that order allows. Under a plan that makes them

@@ -41,7 +41,7 @@ void clv_choose_late_find(clv_choose_search_t *search, const clv_pap_forecast_t 
     }
 }
 
-int clv_choose_late_root(const clv_choose_search_t *search)
+bool clv_choose_late_root(const clv_choose_search_t *search)
 {
     const int32_t root = search->key->root;
     int64_t last_ns = 0;

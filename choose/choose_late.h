@@ -18,6 +18,8 @@
 #ifndef CLV_CHOOSE_LATE_H
 #define CLV_CHOOSE_LATE_H
 
+#include <stdbool.h>
+
 #include "choose/choose_search.h"
 
 /* Finds the late rank, if this forecast has one (NULL: it has not): sets search->late_rank, -1 if
@@ -26,7 +28,7 @@ void clv_choose_late_find(clv_choose_search_t *search, const clv_pap_forecast_t 
 
 /* Whether the root of a reduce is predicted to arrive when all others can nearly be done without
  * it: later than they by half of what the best plan takes for equal arrivals. */
-int clv_choose_late_root(const clv_choose_search_t *search);
+bool clv_choose_late_root(const clv_choose_search_t *search);
 
 /* *cost_p: what a call of this plan, whose estimate is after_ns, costs the program if there is a
  * late rank. CLV_NO_MEMORY, or a limit that is equal on all ranks. Cost: a replay, and 8 bytes per
