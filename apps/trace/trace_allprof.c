@@ -562,17 +562,17 @@ int64_t clv_allprof_global(const clv_allprof_rank_t *rank, int64_t local_ns)
  */
 static bool gives(const clv_allprof_call_t *call, int32_t rank)
 {
-    const int from_root = call->op == CLV_ALLPROF_MPI_Bcast ||
-                          call->op == CLV_ALLPROF_MPI_Scatter ||
-                          call->op == CLV_ALLPROF_MPI_Scatterv;
+    const bool from_root = call->op == CLV_ALLPROF_MPI_Bcast ||
+                           call->op == CLV_ALLPROF_MPI_Scatter ||
+                           call->op == CLV_ALLPROF_MPI_Scatterv;
 
     return !from_root || rank == call->root;
 }
 
 static bool takes(const clv_allprof_call_t *call, int32_t rank)
 {
-    const int to_root = call->op == CLV_ALLPROF_MPI_Reduce || call->op == CLV_ALLPROF_MPI_Gather ||
-                        call->op == CLV_ALLPROF_MPI_Gatherv;
+    const bool to_root = call->op == CLV_ALLPROF_MPI_Reduce || call->op == CLV_ALLPROF_MPI_Gather ||
+                         call->op == CLV_ALLPROF_MPI_Gatherv;
 
     return !to_root || rank == call->root;
 }
