@@ -27,7 +27,7 @@ typedef struct clv_figure {
     const char *metric;
     const char *x; /* "delay", "ranks", "bytes", "pattern"; "duration" is of clv-clock */
     const char *title;
-    int log_x;
+    bool log_x;
 } clv_figure_t;
 
 /* Ends with a NULL name. */

@@ -90,7 +90,7 @@ static bool is_common(const clv_result_set_t *set, size_t f)
 
 /* Those that all lines have in common, or those that tell them apart. */
 static void write_factors(const clv_plot_lines_t *lines, const clv_result_group_t *group,
-                          int common, const char *separator, FILE *script)
+                          bool common, const char *separator, FILE *script)
 {
     char text[CLV_RESULTS_TEXT + 16];
 
@@ -167,7 +167,7 @@ bool clv_plot_lines_find(const clv_result_set_t *set, const char *x, bool has_pa
 
 void clv_plot_lines_common(const clv_plot_lines_t *lines, FILE *script)
 {
-    write_factors(lines, &lines->set->groups[0], 1, "", script);
+    write_factors(lines, &lines->set->groups[0], true, "", script);
 }
 
 void clv_plot_lines_name(const clv_plot_lines_t *lines, int line, FILE *script)
@@ -175,7 +175,7 @@ void clv_plot_lines_name(const clv_plot_lines_t *lines, int line, FILE *script)
     const clv_result_group_t *group = lines->line[line].first;
 
     fprintf(script, "%s%s%s", group->label, *group->label ? ": " : "", group->algorithm);
-    write_factors(lines, group, 0, ", ", script);
+    write_factors(lines, group, false, ", ", script);
 }
 
 const char *clv_plot_lines_colour(const clv_plot_lines_t *lines, int line)

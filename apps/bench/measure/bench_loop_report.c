@@ -220,7 +220,7 @@ void clv_loop_report_table(FILE *out, const clv_loop_report_t *report)
 /* ---- does clv help here ---- */
 
 /* The one whose iterations are shortest, of clv or of the others; -1: there is none. */
-static int strongest(const clv_loop_report_t *report, int of_clv, double *scratch)
+static int strongest(const clv_loop_report_t *report, bool of_clv, double *scratch)
 {
     const rows_t blocks = blocks_of(report);
     int best = -1;
@@ -258,8 +258,8 @@ void clv_loop_report_check(FILE *out, const clv_loop_report_t *report)
     const clv_algorithm_t *algorithms = report->factors->setup->algorithms;
     const rows_t blocks = blocks_of(report);
     double *scratch = scratch_for(report);
-    const int clv = scratch ? strongest(report, 1, scratch) : -1;
-    const int other = scratch ? strongest(report, 0, scratch) : -1;
+    const int clv = scratch ? strongest(report, true, scratch) : -1;
+    const int other = scratch ? strongest(report, false, scratch) : -1;
 
     if (clv >= 0 && other >= 0) {
         const clv_stats_shift_t ratio = ratio_to(&blocks, clv, other, get_iteration_ns, scratch);
