@@ -213,7 +213,7 @@ static clv_status_t read_clocks_of(correct_t *correct, const char *text, size_t 
     return status;
 }
 
-static int read_clocks(correct_t *correct)
+static bool read_clocks(correct_t *correct)
 {
     for (int i = 0; i < correct->options.n_clocks; i++) {
         const char *path = correct->options.clocks[i], *reason = "";
@@ -234,7 +234,7 @@ static int read_clocks(correct_t *correct)
         return correct_fail(CORRECT_EXIT_INPUT, "%s: no recorded clock in it",
                             correct->options.clocks[0]);
     }
-    return 1;
+    return true;
 }
 
 /* ---- all ---- */

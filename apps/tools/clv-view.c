@@ -146,7 +146,7 @@ static int show_counts(const options_t *options, const view_t *view, const view_
     if (options->json) {
         view_print_json(stdout, view, counts, &what_if);
     } else if (options->what_if) {
-        view_print_what_if(stdout, &what_if, 1);
+        view_print_what_if(stdout, &what_if, true);
     } else {
         view_print_summary(stdout, view, counts, &what_if);
     }

@@ -214,9 +214,9 @@ typedef struct correct {
 } correct_t;
 
 /* ---- correct_fail.c ---- */
-int correct_fail(int status, const char *format, ...) __attribute__((format(printf, 2, 3)));
+bool correct_fail(int status, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* Instead of the first. */
-int correct_fail_as(int status, const char *line);
+bool correct_fail_as(int status, const char *line);
 int correct_failed(void);          /* the status, 0 if none */
 const char *correct_failure(void); /* the line */
 /* OTF2's own words are kept for our line, not printed. */
@@ -224,7 +224,7 @@ void correct_catch_otf2(void);
 const char *correct_otf2_words(void);
 
 /* ---- correct_store.c: memory for events, in a file beyond the limit ---- */
-int correct_store_open(int64_t memory_bytes, const char *folder);
+bool correct_store_open(int64_t memory_bytes, const char *folder);
 void *correct_store_get(size_t n_items, size_t item_bytes); /* zeroed; NULL after correct_fail */
 /* Before the end; NULL is nothing. */
 void correct_store_give_back(void *memory);
@@ -292,7 +292,7 @@ bool correct_judge(correct_t *correct, clv_clc_which_t which, correct_truth_t *t
 void correct_find_true_delays(correct_t *correct);
 
 /* ---- correct_run.c ---- */
-int correct_make_lines(correct_t *correct);
+bool correct_make_lines(correct_t *correct);
 /* The first and last stamp of all; both 0 without events. */
 void correct_span(const correct_t *correct, clv_clc_which_t which, int64_t *first, int64_t *last);
 void correct_place(const correct_t *correct, clv_clc_which_t which);
@@ -304,7 +304,7 @@ bool correct_run(correct_t *correct);
 extern const char *const correct_op_names[CLV_CLC_MAX_OPS];
 void correct_warn_of_shift(const correct_t *correct); /* on stderr, if there is one too long */
 void correct_report(const correct_t *correct, FILE *out);
-int correct_report_json(const correct_t *correct);
+bool correct_report_json(const correct_t *correct);
 
 /* ---- correct_chrome.c ---- */
 bool correct_chrome(correct_t *correct);

@@ -76,7 +76,7 @@ bool correct_crew_is_first(void)
     return true;
 }
 
-int correct_crew_agree(bool is_good)
+bool correct_crew_agree(bool is_good)
 {
     return is_good;
 }

@@ -83,8 +83,8 @@ static void draw_location(OTF2_Reader *reader, OTF2_EvtReaderCallbacks *callback
 }
 
 /* Each location behind the one before, by the process that has it. */
-static int draw_turn(const correct_t *correct, OTF2_Reader *reader,
-                     OTF2_EvtReaderCallbacks *callbacks, uint32_t i)
+static bool draw_turn(const correct_t *correct, OTF2_Reader *reader,
+                      OTF2_EvtReaderCallbacks *callbacks, uint32_t i)
 {
     const char *path = correct->options.chrome;
     FILE *out = fopen(path, "a");
@@ -96,7 +96,7 @@ static int draw_turn(const correct_t *correct, OTF2_Reader *reader,
     const bool has_failed = ferror(out);
     return fclose(out) || has_failed
                ? correct_fail(CORRECT_EXIT_MACHINE, "%s: cannot write it", path)
-               : 1;
+               : true;
 }
 
 static void select_here(const correct_archive_t *archive, OTF2_Reader *reader)
@@ -135,7 +135,7 @@ static bool draw_all(const correct_t *correct)
     return is_good;
 }
 
-static int put_text(const char *path, const char *mode, const char *text)
+static bool put_text(const char *path, const char *mode, const char *text)
 {
     FILE *out = fopen(path, mode);
     if (!out) {
@@ -145,11 +145,11 @@ static int put_text(const char *path, const char *mode, const char *text)
     const bool has_failed = ferror(out);
     return fclose(out) || has_failed
                ? correct_fail(CORRECT_EXIT_MACHINE, "%s: cannot write it", path)
-               : 1;
+               : true;
 }
 
 /* The first or last words, by the first process. */
-static int draw_frame(const char *path, const char *mode, const char *text)
+static bool draw_frame(const char *path, const char *mode, const char *text)
 {
     return correct_crew_agree(!correct_crew_is_first() || put_text(path, mode, text));
 }

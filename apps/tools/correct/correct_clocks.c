@@ -82,7 +82,7 @@ static void span_of_host(const correct_t *correct, int32_t host, int64_t *first,
     correct_crew_greatest(last, 1);
 }
 
-static int check_source(const correct_t *correct, int32_t h, const clv_clc_source_t *source)
+static bool check_source(const correct_t *correct, int32_t h, const clv_clc_source_t *source)
 {
     const char *name = correct_string(&correct->archive, correct->archive.hosts[h].name);
     int64_t first, last;
@@ -98,10 +98,10 @@ static int check_source(const correct_t *correct, int32_t h, const clv_clc_sourc
                             "or another time: the trace is not within an hour of it",
                             name);
     }
-    return 1;
+    return true;
 }
 
-static int records_of_host(correct_t *correct, int32_t h, correct_map_t *map)
+static bool records_of_host(correct_t *correct, int32_t h, correct_map_t *map)
 {
     const correct_host_t *host = &correct->archive.hosts[h];
     const char *name = correct_string(&correct->archive, host->name);

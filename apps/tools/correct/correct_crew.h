@@ -27,7 +27,7 @@ void correct_crew_end(correct_t *correct);
 bool correct_crew_is_first(void);
 
 /* Whether all are good; if not, the failure of the first that failed becomes that of all. */
-int correct_crew_agree(bool is_good);
+bool correct_crew_agree(bool is_good);
 
 /* The same of memory for something. */
 static inline bool correct_crew_has(bool is_there, const char *what)

@@ -392,7 +392,7 @@ static int32_t host_of(correct_archive_t *archive, const correct_process_t *proc
     return (int32_t) archive->n_hosts - 1;
 }
 
-static int resolve_locations(correct_archive_t *archive)
+static bool resolve_locations(correct_archive_t *archive)
 {
     qsort(archive->locations, archive->n_locations, sizeof *archive->locations, by_location);
     if (archive->n_processes > 0) {
@@ -417,7 +417,7 @@ static int resolve_locations(correct_archive_t *archive)
         location->host = found->host;
         found->has_threads |= !location->is_metric;
     }
-    return 1;
+    return true;
 }
 
 static const group_t *group_of(uint32_t ref)
@@ -484,7 +484,7 @@ static void forget_reading(void)
     memset(&reading, 0, sizeof reading);
 }
 
-static int check_archive(const correct_archive_t *archive, const char *truth)
+static bool check_archive(const correct_archive_t *archive, const char *truth)
 {
     if (archive->timer == 0) {
         return correct_fail(CORRECT_EXIT_INPUT, "the trace does not say how fast its timer is");
@@ -495,7 +495,7 @@ static int check_archive(const correct_archive_t *archive, const char *truth)
                             truth);
     }
     return archive->n_locations > 0
-               ? 1
+               ? true
                : correct_fail(CORRECT_EXIT_INPUT, "the trace has no locations");
 }
 

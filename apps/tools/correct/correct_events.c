@@ -152,7 +152,7 @@ static correct_request_t *slot_of(const correct_reading_t *reading, uint64_t id)
     return &reading->requests[at];
 }
 
-static int more_requests(correct_reading_t *reading)
+static bool more_requests(correct_reading_t *reading)
 {
     const correct_reading_t old = *reading;
     const uint32_t n = old.n_request_slots ? 2 * old.n_request_slots : 64;
@@ -168,7 +168,7 @@ static int more_requests(correct_reading_t *reading)
         }
     }
     clv_free(old.requests);
-    return 1;
+    return true;
 }
 
 static void open_request(correct_reading_t *reading, uint64_t id)

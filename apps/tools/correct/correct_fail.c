@@ -13,7 +13,7 @@ static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static int failed_status;
 static char line[512], otf2_words[256];
 
-int correct_fail(int status, const char *format, ...)
+bool correct_fail(int status, const char *format, ...)
 {
     va_list arguments;
     pthread_mutex_lock(&mutex);
@@ -24,16 +24,16 @@ int correct_fail(int status, const char *format, ...)
         va_end(arguments);
     }
     pthread_mutex_unlock(&mutex);
-    return 0;
+    return false;
 }
 
-int correct_fail_as(int status, const char *text)
+bool correct_fail_as(int status, const char *text)
 {
     pthread_mutex_lock(&mutex);
     failed_status = status;
     snprintf(line, sizeof line, "%s", text);
     pthread_mutex_unlock(&mutex);
-    return 0;
+    return false;
 }
 
 int correct_failed(void)

@@ -164,7 +164,7 @@ static bool is_file(const char *path)
     return stat(path, &status) == 0 && S_ISREG(status.st_mode) && access(path, R_OK) == 0;
 }
 
-static int split_path(correct_t *correct)
+static bool split_path(correct_t *correct)
 {
     const char *input = correct->options.input, *slash = strrchr(input, '/');
     const char *base = slash ? slash + 1 : input;
@@ -189,7 +189,7 @@ static int split_path(correct_t *correct)
     }
     memcpy(correct->archive.folder, slash ? input : ".", slash ? (size_t) (slash - input) : 1);
     memcpy(correct->archive.name, base, n - 5);
-    return 1;
+    return true;
 }
 
 static void each_property(OTF2_Reader *reader,
@@ -210,7 +210,7 @@ static void each_property(OTF2_Reader *reader,
 }
 
 /* Snapshots hold times of other events; made again from the corrected trace they are right. */
-static int refuse_parts(OTF2_Reader *reader)
+static bool refuse_parts(OTF2_Reader *reader)
 {
     uint32_t n_snapshots = 0, n_thumbnails = 0;
     OTF2_Reader_GetNumberOfSnapshots(reader, &n_snapshots);
@@ -220,7 +220,7 @@ static int refuse_parts(OTF2_Reader *reader)
                             "the archive has snapshots, whose times would be wrong: remove them, "
                             "and make new ones with otf2-snapshots afterwards");
     }
-    return n_thumbnails == 0 ? 1
+    return n_thumbnails == 0 ? true
                              : correct_fail(CORRECT_EXIT_INPUT,
                                             "the archive has thumbnails, whose times would be "
                                             "wrong: remove them first");
@@ -303,7 +303,7 @@ static bool has_file(const correct_archive_t *archive, const correct_location_t 
 
 /* An archive may be without local definitions, but not without some of them: what they map and
  * how far clocks were ahead would be missing. */
-static int check_files(const correct_t *correct, OTF2_Reader *reader)
+static bool check_files(const correct_t *correct, OTF2_Reader *reader)
 {
     const correct_archive_t *archive = &correct->archive;
     OTF2_FileSubstrate substrate = OTF2_SUBSTRATE_UNDEFINED;
@@ -322,7 +322,7 @@ static int check_files(const correct_t *correct, OTF2_Reader *reader)
                                 (unsigned long long) location->ref);
         }
     }
-    return 1;
+    return true;
 }
 
 /* Everything that a thread opens to read events. */
@@ -372,8 +372,8 @@ static void close_events(event_reader_t *events)
     }
 }
 
-static int read_local(const correct_archive_t *archive, event_reader_t *events,
-                      correct_location_t *location, OTF2_DefWriter *writer)
+static bool read_local(const correct_archive_t *archive, event_reader_t *events,
+                       correct_location_t *location, OTF2_DefWriter *writer)
 {
     local_defining_t defining = {archive, location, writer};
     uint64_t n_read = 0;
@@ -387,7 +387,7 @@ static int read_local(const correct_archive_t *archive, event_reader_t *events,
         OTF2_Reader_ReadAllLocalDefinitions(events->reader, reader, &n_read);
     OTF2_Reader_CloseDefReader(events->reader, reader);
     return code == OTF2_SUCCESS && !correct_failed()
-               ? 1
+               ? true
                : correct_fail(CORRECT_EXIT_INPUT, "location %llu: its .def file breaks off: %s",
                               (unsigned long long) location->ref, correct_otf2_words());
 }
@@ -454,7 +454,7 @@ static bool read_locations(correct_reading_t *reading, event_reader_t *events)
 }
 
 /* Notes are of one process; their memory is used again for the next. */
-static int read_process(correct_reading_t *reading, event_reader_t *events, uint32_t process)
+static bool read_process(correct_reading_t *reading, event_reader_t *events, uint32_t process)
 {
     reading->process = process;
     reading->n_notes = 0;
@@ -528,10 +528,10 @@ bool correct_read_events(correct_t *correct)
 
 /* ---- writing ---- */
 
-static int written(OTF2_ErrorCode code)
+static bool written(OTF2_ErrorCode code)
 {
     return code == OTF2_SUCCESS
-               ? 1
+               ? true
                : correct_fail(CORRECT_EXIT_MACHINE, "cannot write: %s", correct_otf2_words());
 }
 
@@ -687,7 +687,7 @@ static uint32_t marked_location(const correct_t *correct, OTF2_MarkerScope scope
     return found == CORRECT_NOBODY ? 0 : found;
 }
 
-static int more_times(marking_t *marking)
+static bool more_times(marking_t *marking)
 {
     if ((marking->n & (marking->n - 1)) == 0) {
         int64_t *larger = clv_alloc(4 * marking->n + 4, sizeof *larger);
@@ -700,7 +700,7 @@ static int more_times(marking_t *marking)
         clv_free(marking->times);
         marking->times = larger;
     }
-    return 1;
+    return true;
 }
 
 static OTF2_CallbackCode time_marker(void *user, OTF2_TimeStamp time, OTF2_TimeStamp duration,
@@ -756,12 +756,12 @@ static bool read_markers(OTF2_Reader *reader, OTF2_MarkerReaderCallback_DefMarke
     return code == OTF2_SUCCESS;
 }
 
-static int pass_markers(OTF2_Reader *reader, OTF2_MarkerReaderCallback_Marker marker,
-                        marking_t *marking)
+static bool pass_markers(OTF2_Reader *reader, OTF2_MarkerReaderCallback_Marker marker,
+                         marking_t *marking)
 {
     marking->n = 0;
     return reader && read_markers(reader, copy_marker_kind, marker, marking) && !correct_failed()
-               ? 1
+               ? true
                : correct_fail(CORRECT_EXIT_INPUT, "cannot copy the markers: %s",
                               correct_otf2_words());
 }
@@ -816,10 +816,10 @@ static int remove_one(const char *path, const struct stat *status, int kind, str
     return remove(path);
 }
 
-static int write_events(job_t *job)
+static bool write_events(job_t *job)
 {
     if (!correct_crew_agree(written(OTF2_Archive_OpenEvtFiles(job->archive)))) {
-        return 0;
+        return false;
     }
     clv_clc_parallel(job->correct->options.n_threads, (uint32_t) job->correct->options.n_threads,
                      write_worker, job);
@@ -828,11 +828,11 @@ static int write_events(job_t *job)
 }
 
 /* What all do together in OTF2 is done by all, whatever became of it in one. */
-static int write_all(correct_t *correct, OTF2_Reader *reader, const char *folder)
+static bool write_all(correct_t *correct, OTF2_Reader *reader, const char *folder)
 {
     job_t job = {.correct = correct, .archive = open_archive(correct, reader, folder)};
     if (!correct_crew_agree(job.archive != NULL)) {
-        return 0;
+        return false;
     }
     bool is_good = written(correct_crew_write(job.archive));
     if (is_good && correct_crew_is_first()) {
@@ -858,7 +858,7 @@ static void find_span(correct_t *correct)
     }
 }
 
-static int make_folder(const char *output, char *folder, size_t n_bytes)
+static bool make_folder(const char *output, char *folder, size_t n_bytes)
 {
     const int n = snprintf(folder, n_bytes, "%s.new-XXXXXX", output);
     if (n < 0 || (size_t) n >= n_bytes || !mkdtemp(folder)) {
@@ -868,7 +868,7 @@ static int make_folder(const char *output, char *folder, size_t n_bytes)
     const mode_t mask = umask(0);
     umask(mask);
     chmod(folder, 0777 & ~mask); /* as mkdir would have made it */
-    return 1;
+    return true;
 }
 
 /* Beside its final place, which it takes when it is whole. */

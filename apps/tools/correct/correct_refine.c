@@ -106,8 +106,8 @@ static int64_t join_points(const clv_clc_map_t *measured, const clv_clc_point_t 
     return clv_clc_points_sort(list, n_all);
 }
 
-static int refine_host(correct_t *correct, const clv_clc_refine_t *refine, uint32_t h,
-                       int64_t first)
+static bool refine_host(correct_t *correct, const clv_clc_refine_t *refine, uint32_t h,
+                        int64_t first)
 {
     const clv_clc_point_t *points;
     correct_map_t *map = &correct->maps[h];
@@ -115,7 +115,7 @@ static int refine_host(correct_t *correct, const clv_clc_refine_t *refine, uint3
     const int64_t reach =
         clv_larger(NEAR_STEPS * CLV_CLC_REFINE_STEP_NS, 4 * clv_clc_refine_step(refine));
     if (n == 0) {
-        return 1;
+        return true;
     }
     clv_clc_point_t *list = clv_alloc((size_t) (n + map->map.n_points + 2), sizeof *list);
     if (!list) {
@@ -129,7 +129,7 @@ static int refine_host(correct_t *correct, const clv_clc_refine_t *refine, uint3
         const int64_t moved = points[i].offset_ns < 0 ? -points[i].offset_ns : points[i].offset_ns;
         correct->refinement.most = clv_larger(correct->refinement.most, moved);
     }
-    return 1;
+    return true;
 }
 
 static void move_track(void *context, uint32_t i)

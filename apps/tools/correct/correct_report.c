@@ -585,7 +585,7 @@ static void json_truth(const correct_t *correct, FILE *out)
     }
 }
 
-int correct_report_json(const correct_t *correct)
+bool correct_report_json(const correct_t *correct)
 {
     const bool is_stdout = !strcmp(correct->options.json, "-");
     FILE *out = is_stdout ? stdout : fopen(correct->options.json, "w");
@@ -606,5 +606,5 @@ int correct_report_json(const correct_t *correct)
     const bool has_failed = ferror(out);
     return (is_stdout ? fflush(out) : fclose(out)) || has_failed
                ? correct_fail(CORRECT_EXIT_MACHINE, "%s: cannot write it", correct->options.json)
-               : 1;
+               : true;
 }

@@ -19,8 +19,8 @@
 
 /* ---- teams and lines ---- */
 
-static int make_team(const correct_archive_t *archive, const correct_comm_t *comm,
-                     clv_clc_team_t *team)
+static bool make_team(const correct_archive_t *archive, const correct_comm_t *comm,
+                      clv_clc_team_t *team)
 {
     const uint32_t n = comm->n_others == 0 ? comm->n_members : 0;
     team->n_members = n;
@@ -32,12 +32,12 @@ static int make_team(const correct_archive_t *archive, const correct_comm_t *com
     for (uint32_t i = 0; i < n; i++) {
         if (comm->processes[i] == CORRECT_NOBODY) {
             team->n_members = 0; /* somebody who is not in the trace */
-            return 1;
+            return true;
         }
         team->host[i] = archive->processes[comm->processes[i]].host;
     }
     clv_clc_team_ring(team);
-    return 1;
+    return true;
 }
 
 static bool make_teams(correct_t *correct, uint32_t *sizes)
@@ -58,7 +58,7 @@ static bool make_teams(correct_t *correct, uint32_t *sizes)
 }
 
 /* One line per clock: its locations lie in a row of track_of_line. */
-int correct_make_lines(correct_t *correct)
+bool correct_make_lines(correct_t *correct)
 {
     clv_clc_trace_t *trace = &correct->trace;
     const uint32_t n = correct_n_clocks(correct);
@@ -78,7 +78,7 @@ int correct_make_lines(correct_t *correct)
         }
     }
     trace->n_lines = n;
-    return 1;
+    return true;
 }
 
 /* ---- messages ---- */
@@ -104,7 +104,7 @@ static bool get_groups(correct_t *correct)
     return trace->messages && trace->collectives && trace->members;
 }
 
-static int join(correct_t *correct)
+static bool join(correct_t *correct)
 {
     clv_clc_trace_t *trace = &correct->trace;
     const correct_archive_t *archive = &correct->archive;
@@ -122,7 +122,7 @@ static int join(correct_t *correct)
     }
     clv_free(sizes);
     clv_free(hosts);
-    return is_good ? 1 : correct_fail(CORRECT_EXIT_MACHINE, "out of memory for messages");
+    return is_good ? true : correct_fail(CORRECT_EXIT_MACHINE, "out of memory for messages");
 }
 
 static bool join_events(correct_t *correct)
@@ -227,7 +227,7 @@ static void sum_forward(clv_clc_forward_result_t *result)
     result->shift_at_end_ns = most[1];
 }
 
-static int forward(correct_t *correct, const clv_clc_config_t *config)
+static bool forward(correct_t *correct, const clv_clc_config_t *config)
 {
     const clv_status_t status = clv_clc_forward(&correct->trace, config, &correct->result.forward);
     sum_forward(&correct->result.forward);
@@ -381,7 +381,7 @@ static void measure(correct_t *correct)
     t->position_relative = relative[1];
 }
 
-static int backward(correct_t *correct, const clv_clc_config_t *config)
+static bool backward(correct_t *correct, const clv_clc_config_t *config)
 {
     double *steepest = &correct->result.steepest;
     correct_crew_limit(correct, config);
@@ -433,7 +433,7 @@ static void check_track(void *context, uint32_t i)
     }
 }
 
-static int check_shapes(const correct_t *correct)
+static bool check_shapes(const correct_t *correct)
 {
     const clv_clc_trace_t *trace = &correct->trace;
     checking_t checking = {trace, UINT32_MAX};
@@ -448,7 +448,7 @@ static int check_shapes(const correct_t *correct)
     }
     return reason
                ? correct_fail(CORRECT_EXIT_INPUT, "%s (%llu)", reason, (unsigned long long) where)
-               : 1;
+               : true;
 }
 
 static bool judge_before(correct_t *correct)

@@ -42,7 +42,7 @@ static bool is_trimming; /* atomic; the trimmer ends when it is false */
 #define FILE_SHARE  16 /* of the limit, for what is resident of the file */
 #define LARGE_BYTES (1 << 20)
 
-int correct_store_open(int64_t memory_bytes, const char *folder)
+bool correct_store_open(int64_t memory_bytes, const char *folder)
 {
     limit = memory_bytes;
     if (limit > 0) { /* what is freed is given back, instead of being kept for later */
@@ -50,7 +50,7 @@ int correct_store_open(int64_t memory_bytes, const char *folder)
         (void) mallopt(M_TRIM_THRESHOLD, LARGE_BYTES);
     }
     snprintf(file_folder, sizeof file_folder, "%s", folder);
-    return 1;
+    return true;
 }
 
 static void let_go(void)
@@ -90,7 +90,7 @@ static void *trim(void *unused)
     return unused;
 }
 
-static int open_file(void)
+static bool open_file(void)
 {
     if (file < 0) {
         char name[sizeof file_folder + 32];
@@ -108,7 +108,7 @@ static int open_file(void)
             (void) pthread_setschedparam(trimmer, SCHED_RR, &first);
         }
     }
-    return 1;
+    return true;
 }
 
 static void *map_file(size_t n_bytes)

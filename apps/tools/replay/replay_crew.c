@@ -106,7 +106,7 @@ bool correct_crew_is_first(void)
 }
 
 /* What the lowest rank that failed has to say. */
-int correct_crew_agree(bool is_good)
+bool correct_crew_agree(bool is_good)
 {
     char line[512] = "";
     int status = is_good ? 0 : correct_failed(), first;
@@ -114,7 +114,7 @@ int correct_crew_agree(bool is_good)
     await_all();
     MPI_Allreduce(&own, &first, 1, MPI_INT, MPI_MIN, replay.values);
     if (first == INT_MAX) {
-        return 1;
+        return true;
     }
     if (replay.rank == first) {
         snprintf(line, sizeof line, "%s", correct_failure());

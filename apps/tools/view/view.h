@@ -208,7 +208,7 @@ void view_not_taken(const view_t *view, char *text, size_t size);
 
 void view_print_summary(FILE *file, const view_t *view, const view_counts_t *counts,
                         const view_what_if_t *what_if);
-void view_print_what_if(FILE *file, const view_what_if_t *what_if, int with_curve);
+void view_print_what_if(FILE *file, const view_what_if_t *what_if, bool with_curve);
 void view_put_what_if(FILE *file, const view_what_if_t *what_if); /* as JSON */
 void view_print_json(FILE *file, const view_t *view, const view_counts_t *counts,
                      const view_what_if_t *what_if);

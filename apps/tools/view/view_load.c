@@ -38,20 +38,20 @@ typedef struct loader {
     bool failed;
 } loader_t;
 
-static int fail(loader_t *loader, const char *text, const char *what)
+static bool fail(loader_t *loader, const char *text, const char *what)
 {
     if (!loader->failed) {
         (void) snprintf(loader->reason, loader->size, text, what);
     }
     loader->failed = true;
-    return 0;
+    return false;
 }
 
 /* Room for one more of *items_p, which has n of *max_p. */
-static int grow(loader_t *loader, void **items_p, int32_t n, int32_t *max_p, size_t item_bytes)
+static bool grow(loader_t *loader, void **items_p, int32_t n, int32_t *max_p, size_t item_bytes)
 {
     if (n < *max_p) {
-        return 1;
+        return true;
     }
     const int32_t max = *max_p < 16 ? 32 : 2 * *max_p;
     void *items = clv_alloc((size_t) max, item_bytes);
@@ -64,7 +64,7 @@ static int grow(loader_t *loader, void **items_p, int32_t n, int32_t *max_p, siz
     clv_free(*items_p);
     *items_p = items;
     *max_p = max;
-    return 1;
+    return true;
 }
 
 /* ---- files ----------------------------------------------------------------------------------- */
@@ -76,7 +76,7 @@ static int is_record_file(const struct dirent *entry)
     return length > 5 && strcmp(entry->d_name + length - 5, ".clva") == 0;
 }
 
-static int start_view(loader_t *loader, const clv_clva_head_t *head)
+static bool start_view(loader_t *loader, const clv_clva_head_t *head)
 {
     view_t *view = loader->view;
     const size_t n_ranks = (size_t) head->n_ranks;
@@ -98,10 +98,10 @@ static int start_view(loader_t *loader, const clv_clva_head_t *head)
         loader->ranks[i].before_ns = CLV_NUMBERS_NO_TIME;
         loader->ranks[i].before.comm = -1;
     }
-    return 1;
+    return true;
 }
 
-static int fits_the_others(loader_t *loader, const view_node_t *node)
+static bool fits_the_others(loader_t *loader, const view_node_t *node)
 {
     const view_t *view = loader->view;
 
@@ -118,13 +118,13 @@ static int fits_the_others(loader_t *loader, const view_node_t *node)
         view->nodes[node->head.node].is_there) {
         return fail(loader, "%s does not fit the other files of its job", node->path);
     }
-    return 1;
+    return true;
 }
 
 /* node->bytes are the view's afterwards, or freed. */
 static bool take_node(loader_t *loader, view_node_t *node)
 {
-    int done = 0;
+    bool done = false;
 
     switch (clv_clva_get_head(node->bytes, node->n_bytes, &node->head, &node->first)) {
     case CLV_OK:
@@ -528,12 +528,12 @@ static bool take_numbers(loader_t *loader, const clv_clva_record_t *record)
 
 /* ---- fourth pass: the times ------------------------------------------------------------------ */
 
-static int reserve_times(loader_t *loader, view_comm_t *comm)
+static bool reserve_times(loader_t *loader, view_comm_t *comm)
 {
     const size_t n_calls = (size_t) comm->n_calls;
 
     if (n_calls == 0) {
-        return 1;
+        return true;
     }
     comm->stream = clv_alloc(n_calls, sizeof *comm->stream);
     comm->choice = clv_alloc(n_calls, 1);
@@ -553,7 +553,7 @@ static int reserve_times(loader_t *loader, view_comm_t *comm)
     for (size_t i = 0; i < n_cells; i++) {
         comm->arrival_ns[i] = CLV_NUMBERS_NO_TIME;
     }
-    return 1;
+    return true;
 }
 
 int64_t view_global(const view_node_t *node, int64_t local_ns, int64_t *bound_ns_p)
@@ -730,13 +730,13 @@ static void warn(view_t *view)
     }
 }
 
-static int load(loader_t *loader, const char *folder)
+static bool load(loader_t *loader, const char *folder)
 {
     view_t *view = loader->view;
 
     if (!open_nodes(loader, folder) || !read_ranks(loader) || !each_file(loader, take_first) ||
         !each_file(loader, take_stream)) {
-        return 0;
+        return false;
     }
     view->has_time = has_clocks(view);
     if (!loader->choice->is_quiet) {
@@ -747,11 +747,11 @@ static int load(loader_t *loader, const char *folder)
         return fail(loader, "%s", "out of memory");
     }
     if (!each_file(loader, take_numbers)) {
-        return 0;
+        return false;
     }
     for (int32_t i = 0; i < view->n_comms; i++) {
         if (!reserve_times(loader, &view->comms[i])) {
-            return 0;
+            return false;
         }
     }
     return each_file(loader, take_times);

@@ -87,8 +87,8 @@ static void put_call(archive_t *archive, OTF2_EvtWriter *writer, int32_t rank, c
     const clv_clva_stream_t *key = &archive->view->streams[comm->stream[one->call]].key;
     const bool has_root = clv_clva_ops[key->op].has_root;
     const bool is_root = has_root && comm->rank_of[rank] == key->root;
-    const int comes_from_root = key->op == CLV_CLVA_OP_BCAST || key->op == CLV_CLVA_OP_SCATTER ||
-                                key->op == CLV_CLVA_OP_SCATTERV;
+    const bool comes_from_root = key->op == CLV_CLVA_OP_BCAST || key->op == CLV_CLVA_OP_SCATTER ||
+                                 key->op == CLV_CLVA_OP_SCATTERV;
     const uint64_t bytes = (uint64_t) key->bytes;
     const uint64_t sent = has_root && comes_from_root && !is_root ? 0 : bytes;
     const uint64_t received = has_root && !comes_from_root && !is_root ? 0 : bytes;

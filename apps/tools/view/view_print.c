@@ -290,7 +290,7 @@ void view_print_summary(FILE *file, const view_t *view, const view_counts_t *cou
         print_ranks(file, view, counts);
         print_spreads(file, counts);
         print_predictions(file, view, counts);
-        view_print_what_if(file, what_if, 0);
+        view_print_what_if(file, what_if, false);
     }
 }
 

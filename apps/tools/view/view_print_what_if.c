@@ -87,7 +87,7 @@ static void planned_text(const view_what_if_t *what_if, char *text, size_t size)
     }
 }
 
-void view_print_what_if(FILE *file, const view_what_if_t *what_if, int with_curve)
+void view_print_what_if(FILE *file, const view_what_if_t *what_if, bool with_curve)
 {
     char planned[80];
 

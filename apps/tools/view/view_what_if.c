@@ -337,7 +337,7 @@ static int smaller_first(const void *a, const void *b)
 
 /* Of the ranks that looked at a connection, the median of its buffer, with the window or without;
  * 0: nobody did. */
-static int64_t median_early(const view_t *view, int with_window)
+static int64_t median_early(const view_t *view, bool with_window)
 {
     int64_t *bytes = clv_alloc((size_t) view->n_ranks, sizeof *bytes);
     int64_t median = 0;
@@ -361,7 +361,7 @@ static int64_t median_early(const view_t *view, int with_window)
  * behind of a larger message: its buffer. */
 static void find_early(const view_t *view, const view_network_t *network, view_what_if_t *what_if)
 {
-    const int64_t pair = median_early(view, 1), in_flight = median_early(view, 0);
+    const int64_t pair = median_early(view, true), in_flight = median_early(view, false);
 
     what_if->early_from = pair > 0 ? "measured" : "taken";
     what_if->setting.early =
