@@ -18,8 +18,7 @@
  *       it has none, or there is no forecast ----------> what coll_clv_fallback says
  *   end: what ran, and when this rank left
  *
- * Every condition depends only on arguments that MPI makes equal on all ranks (count, type
- * signature, operation, root), on the config, or on the forecast.
+ * Every condition is rank-equal: count, type signature, operation, root, the config, the forecast.
  */
 #include "coll_clv/coll_clv_call.h"
 
@@ -43,8 +42,7 @@ _Thread_local bool coll_clv_is_inside;
 static CLV_COLD void keep_predicted(const coll_clv_call_t *call,
                                     const coll_clv_node_plan_t *node_plan)
 {
-    const int rank = ompi_comm_rank(call->comm);
-    const int64_t predicted_ns = node_plan->forecast->predicted_ns[rank];
+    const int64_t predicted_ns = node_plan->forecast->predicted_ns[ompi_comm_rank(call->comm)];
 
     call->module->ran.predicted_ns =
         predicted_ns < CLV_CLVA_NO_FORECAST ? (uint32_t) predicted_ns : CLV_CLVA_NO_FORECAST - 1;
