@@ -100,9 +100,9 @@ void clv_bench_report_xdr(FILE *out, const clv_bench_results_t *results)
 
 #else
 
-int clv_bench_xdr_is_built(void)
+bool clv_bench_xdr_is_built(void)
 {
-    return 0;
+    return false;
 }
 
 void clv_bench_report_xdr(FILE *out, const clv_bench_results_t *results)
