@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Opened without waiting, looked at, read as far as it is; streams and their ends; see cli_file.h.
+ * Opens without blocking, checks the kind of file, reads it whole; checks and closes output; see
+ * cli_file.h.
  */
 #include "apps/cli/cli_file.h"
 
@@ -15,7 +16,7 @@
 
 /* ---- reading -------------------------------------------------------------------------------- */
 
-/* -1 with a reason. */
+/* Returns -1 with a reason on failure. */
 static int open_file(const char *path, struct stat *status, const char **reason_p)
 {
     int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
@@ -47,7 +48,7 @@ FILE *clv_file_open(const char *path, const char **reason_p)
     return file;
 }
 
-/* As much as it had when it was opened. */
+/* Reads as many bytes as the file had when it was opened. */
 static const char *read_open(int fd, size_t size, char **bytes_p, size_t *n_bytes_p)
 {
     ssize_t n = 1;
@@ -87,7 +88,7 @@ char *clv_file_read(const char *path, size_t *n_bytes_p, const char **reason_p)
 
 enum { EXIT_NOT_WRITTEN = 1 };
 
-static bool stdout_is_reported; /* that it lost something: once is enough */
+static bool stdout_is_reported; /* reported that stdout lost output: once is enough */
 
 FILE *clv_output_open(const char *path)
 {
@@ -108,8 +109,8 @@ static clv_status_t conclude(bool failed, const char *path, char *reason, size_t
     return failed ? CLV_SYSTEM : CLV_OK;
 }
 
-/* A stream that failed earlier has dropped what it held, and the reason is gone: the end of a line
- * that is torn anyway finds it again. */
+/* A stream that failed earlier has dropped its buffer, and errno with it. Writing the end of the
+ * torn line fails again and sets errno. */
 static void ask_again(FILE *out)
 {
     if (errno == 0 && write(fileno(out), "\n", 1) == 1) {

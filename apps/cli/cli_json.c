@@ -11,7 +11,7 @@
 #include "util/util_text.h"
 #include "util/util_version.h"
 
-#define REPLACEMENT "\xef\xbf\xbd" /* U+FFFD: a byte that is no UTF-8 */
+#define REPLACEMENT "\xef\xbf\xbd" /* U+FFFD: replaces a byte that is not UTF-8 */
 
 static void put_comma(clv_json_t *json)
 {

@@ -94,7 +94,7 @@ static void make_table(const clv_option_t *rows, table_t *table)
     size_t n = 0;
     char *letter = table->letters;
 
-    *letter++ = ':'; /* tell a missing value from an unknown option; say nothing */
+    *letter++ = ':'; /* report a missing value apart from an unknown option; print nothing */
     *letter++ = 'h';
     for (; n < MAX_OPTIONS && rows[n].name != NULL; n++) {
         const bool takes_value = rows[n].kind != CLV_OPTION_FLAG;
@@ -124,7 +124,7 @@ static const clv_option_t *row_of(const clv_option_t *rows, int option)
     return NULL;
 }
 
-/* What getopt found wrong with the argument that it just looked at. */
+/* Explains why getopt refused the argument that it just read. */
 static clv_asked_t explain(int option, const char *argument, char *reason, size_t reason_bytes)
 {
     if (option == ':') {
@@ -159,7 +159,7 @@ static clv_asked_t take_options(const clv_option_t *rows, int argc, char **argv,
 
     make_table(rows, &table);
     opterr = 0;
-    optind = 0; /* anew */
+    optind = 0; /* restarts getopt */
     while ((option = getopt_long(argc, argv, table.letters, table.names, NULL)) != -1) {
         const clv_option_t *row = row_of(rows, option);
         if (option == HELP || (option == 'h' && row == NULL)) {
@@ -212,7 +212,8 @@ bool clv_speaks_for_all(void)
     return true;
 }
 
-/* A launcher ends the job with the first rank that fails: that is to be the one that speaks. */
+/* A launcher ends the job with the first rank that fails; the rank that prints the reason must be
+ * that one. */
 int clv_options_wrong(const clv_program_t *program, const char *reason)
 {
     const struct timespec moment = {.tv_sec = 1};
@@ -225,8 +226,8 @@ int clv_options_wrong(const clv_program_t *program, const char *reason)
     return EXIT_WRONG;
 }
 
-/* A stream that was closed is open again, for nothing: else the next file that is opened would have
- * its number, and what is meant for the stream. */
+/* Opens /dev/null in place of a closed standard stream. Otherwise the next file opened would get
+ * its descriptor, and with it the stream's output. */
 static void guard_streams(void)
 {
     for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
@@ -243,7 +244,7 @@ int clv_options_main(const clv_program_t *program, int argc, char **argv, void *
                      int *first_p)
 {
     char reason[512];
-    clv_limit_as_errors(); /* of files that it writes */
+    clv_limit_as_errors(); /* for the files that it writes */
     guard_streams();
     const clv_asked_t asked =
         clv_options_parse(program, argc, argv, fields, first_p, reason, sizeof reason);
@@ -267,7 +268,7 @@ static const char *value_word(const clv_option_t *row)
                                           : "N";
 }
 
-/* Lines of a meaning lie below each other. */
+/* The lines of a meaning share one column. */
 static void print_row(FILE *out, const clv_option_t *row)
 {
     char name[64];

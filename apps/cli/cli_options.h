@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The command line of every program, as one table: a new option is one row. By getopt_long, so
- * "--name=value", "--name value", unique beginnings of names and operands between options.
+ * The command line of every program, as one table: a new option is one row. Parsed by getopt_long,
+ * which allows "--name=value", "--name value", unique prefixes of names, and operands between
+ * options.
  *
  * Not: configuration files, environment.
  * Units: each option's own.
- * Errors: one line that names the option, its range and what was given.
- * Memory: texts stay those of argv; nothing is allocated.
+ * Errors: one line with the option, its range and the given value.
+ * Memory: strings point into argv; nothing is allocated.
  * Threads: one at a time (getopt's state is global), before others are started.
  */
 #ifndef CLV_CLI_OPTIONS_H
@@ -22,23 +23,23 @@ typedef enum clv_option_kind {
     CLV_OPTION_REAL,    /* double */
     CLV_OPTION_WHOLE,   /* int64_t */
     CLV_OPTION_WHOLE32, /* int32_t */
-    CLV_OPTION_FLAG,    /* bool, to true; takes no value */
-    CLV_OPTION_TAKE     /* whatever take does with it */
+    CLV_OPTION_FLAG,    /* bool, set to true; takes no value */
+    CLV_OPTION_TAKE     /* take decides */
 } clv_option_kind_t;
 
-/* NULL, or what the value must be: "auto, ends or none". fields: what the table fills. */
+/* Returns NULL, or the permitted values: "auto, ends or none". fields: the struct that the table
+ * fills. */
 typedef const char *(*clv_option_take_t)(void *fields, const char *text);
 
 typedef struct clv_option {
     const char *name; /* without dashes; NULL ends a table */
     clv_option_kind_t kind;
-    size_t offset;      /* of the field that it fills */
-    double least, most; /* of numbers, both included */
-    const char
-        *preset; /* what it is when it is not given, as text; NULL: the field is left alone */
-    const char *meaning; /* lines for the help */
+    size_t offset;       /* of the field to fill */
+    double least, most;  /* of numbers, both inclusive */
+    const char *preset;  /* the default as text; NULL: the field is left alone */
+    const char *meaning; /* lines of the help */
     clv_option_take_t take;
-    const char *value; /* the word in the help: FILE; NULL: of its kind */
+    const char *value; /* placeholder in the help, such as FILE; NULL: by kind */
     char letter;       /* a short form, or 0 */
 } clv_option_t;
 
@@ -85,25 +86,25 @@ typedef enum clv_asked {
     CLV_ASKED_WRONG /* with one line in reason */
 } clv_asked_t;
 
-/* Fills the fields: presets first, then what argv says. Operands are moved to the end of argv, the
- * first of them is argv[*first_p]. */
+/* Fills the fields: first the presets, then the values in argv. Operands are moved to the end of
+ * argv; the first one is argv[*first_p]. */
 clv_asked_t clv_options_parse(const clv_program_t *program, int argc, char **argv, void *fields,
                               int *first_p, char *reason, size_t reason_bytes);
 
-/* The same for a main: -1 to go on; 0 after --help or --version; 2 after one line on standard
- * error. Of the processes of an mpirun only rank 0 says anything, and the others take a second
- * longer to fail, as a launcher ends the job with the first; it asks before MPI_Init. From here on
- * a file that meets ulimit -f is an error of the write. */
+/* The same for a main. Returns -1 to go on; 0 after --help or --version; 2 after one line on
+ * standard error. Under mpirun only rank 0 prints, and the other processes fail a second later,
+ * because a launcher ends the job with the first that fails. The launcher's variables give the
+ * rank, before MPI_Init. From here on, a file that exceeds ulimit -f causes a write error. */
 int clv_options_main(const clv_program_t *program, int argc, char **argv, void *fields,
                      int *first_p);
 
-/* "program: ..., 2", for what only the program itself can find wrong. */
+/* Prints "program: ..." and returns 2, for errors that only the program itself can find. */
 int clv_options_wrong(const clv_program_t *program, const char *reason);
 
 void clv_options_help(const clv_program_t *program, FILE *out);
 
-/* Whether this process speaks for all of an mpirun or srun: its rank, as the launcher tells it, is
- * 0, or there is no launcher. */
+/* Whether this process prints for all of an mpirun or srun: the launcher gave it rank 0, or there
+ * is no launcher. */
 bool clv_speaks_for_all(void);
 
 #endif
