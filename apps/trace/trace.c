@@ -54,7 +54,7 @@ clv_status_t clv_trace_reserve(clv_trace_t *trace, int32_t max_calls)
     if (status != CLV_OK || max_calls <= trace->max_calls) {
         return status;
     }
-    larger.max_calls = max_calls; /* clears below free only what is new */
+    larger.max_calls = max_calls; /* so that clear frees only new memory */
     larger.number = clv_alloc((size_t) max_calls, sizeof *larger.number);
     larger.arrival_ns = clv_alloc(n_cells, sizeof *larger.arrival_ns);
     larger.exit_ns = clv_alloc(n_cells, sizeof *larger.exit_ns);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Reading liballprof's text (see trace_allprof.h). Anybody may have written it: every number has a
- * range, every line an end, and each rank must have its file.
+ * Reading liballprof's text (see trace_allprof.h). The input is not trusted: numbers have ranges,
+ * lines a maximum length, and each rank must have its file.
  */
 #include "apps/trace/trace_allprof.h"
 
@@ -17,7 +17,7 @@
 #include "util/util_min_max.h"
 #include "util/util_text.h"
 
-#define MAX_FIELDS    24                 /* more are passed over */
+#define MAX_FIELDS    24                 /* further ones are ignored */
 #define MAX_STAMP_NS  (INT64_C(1) << 62) /* the year 2116 */
 #define MAX_OFFSET_NS INT64_C(3600000000000)
 #define MAX_NUMBER    (INT64_C(1) << 40)
@@ -31,7 +31,7 @@ const clv_allprof_row_t clv_allprof_ops[CLV_ALLPROF_N_OPS] = {
 
 typedef struct reader {
     clv_allprof_t *trace;
-    clv_allprof_rank_t *rank; /* of the file that is read */
+    clv_allprof_rank_t *rank; /* of the file being read */
     int32_t number;
     bool has_init, has_init_offset, has_finalize_offset;
     char *text;
@@ -41,7 +41,8 @@ typedef struct reader {
 
 /* ---- numbers --------------------------------------------------------------------------------- */
 
-/* A whole number, maybe negative, that ends at a comma or at the end. 0: it is none. */
+/* Reads a whole number, possibly negative, that ends at a comma or at the end. False: not a
+ * number. */
 static bool get_whole(const char *text, int64_t most, int64_t *number_p)
 {
     const bool is_negative = *text == '-';
@@ -61,7 +62,7 @@ static bool get_whole(const char *text, int64_t most, int64_t *number_p)
     return *text == '\0' || *text == ',';
 }
 
-/* Microseconds with a fraction, to ns; what follows three digits of it is less than that. */
+/* Converts microseconds with a fraction to ns. Digits beyond ns are dropped. */
 static bool get_us(const char *text, int64_t most_ns, int64_t *ns_p)
 {
     char whole[24];
@@ -84,7 +85,7 @@ static bool get_us(const char *text, int64_t most_ns, int64_t *ns_p)
     return *text == '\0';
 }
 
-/* Part `at` of "1,2,3". */
+/* Reads part number `at` of "1,2,3", from 0. */
 static bool get_part(const char *text, int at, int64_t *number_p)
 {
     for (; at > 0; at--) {
@@ -109,7 +110,7 @@ static int op_of(const char *function)
     return op;
 }
 
-/* 1: of all ranks; 0: of others; -1: no communicator. */
+/* 1: a communicator of all ranks; 0: another one; -1: not a communicator. */
 static int is_world(reader_t *reader, const char *text)
 {
     clv_allprof_rank_t *rank = reader->rank;
@@ -145,7 +146,7 @@ static clv_status_t add_call(clv_allprof_rank_t *rank, const clv_allprof_call_t 
     return CLV_OK;
 }
 
-/* Count, type, root. NULL, or what is wrong. */
+/* Reads count, type and root. Returns NULL, or what is wrong. */
 static const char *get_arguments(const reader_t *reader, int op, int comm_at,
                                  clv_allprof_call_t *call)
 {
@@ -202,13 +203,13 @@ static void split(reader_t *reader)
             *at++ = '\0';
         }
     }
-    if (at != NULL) { /* of arrays; the last ones count */
+    if (at != NULL) { /* of arrays: the last parts count */
         char *last = strrchr(at, ':'), *end = last == NULL ? at : last + 1;
         reader->fields[MAX_FIELDS - 1] = end;
     }
 }
 
-/* "Init clockdiff: -1.5" and "host: n3"; other comments are passed over. */
+/* Reads "Init clockdiff: -1.5" and "host: n3"; ignores other comments. */
 static const char *take_comment(reader_t *reader, char *text)
 {
     clv_allprof_rank_t *rank = reader->rank;
@@ -333,7 +334,7 @@ static clv_status_t read_rank(reader_t *reader, int32_t number, char *reason, si
 
 /* ---- files ----------------------------------------------------------------------------------- */
 
-/* The number before the ending, or -1. */
+/* The number before the file extension, or -1. */
 static int32_t number_of(const char *name)
 {
     const char *end = strrchr(name, '.'), *at = end;
@@ -378,7 +379,7 @@ static bool has_head(const char *path)
            strstr(line, " output file") != NULL;
 }
 
-/* The next file of that format, its path for clv_free; NULL: none, or no memory. */
+/* Returns the path of the next file of that format, for clv_free. NULL: no more, or no memory. */
 static char *next_file(DIR *folder, const char *name, int32_t *number_p)
 {
     const struct dirent *entry;
@@ -452,7 +453,7 @@ static clv_status_t find_files(const char *name, clv_allprof_t *trace, char *rea
 
 /* ---- the whole ------------------------------------------------------------------------------- */
 
-/* The ranks' collectives, one by one. */
+/* Checks that a rank's collectives agree with those of the others, one by one. */
 static clv_status_t compare(const clv_allprof_t *trace, const clv_allprof_rank_t *rank,
                             char *reason, size_t size)
 {
@@ -558,8 +559,8 @@ int64_t clv_allprof_global(const clv_allprof_rank_t *rank, int64_t local_ns)
     return local_ns + rank->init_offset_ns + (int64_t) (part * change);
 }
 
-/* Whether others send to a rank, and it to others: to and from the root alone, where there is one.
- */
+/* gives: whether the rank sends data to others; takes: whether it receives any. In a rooted
+ * operation, only the root does so in one of the two directions. */
 static bool gives(const clv_allprof_call_t *call, int32_t rank)
 {
     const bool from_root = call->op == CLV_ALLPROF_MPI_Bcast ||

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Text traces of liballprof (collprof), as the ATLAHS collection has them: a folder with a file per
- * rank, a line per MPI call, from its begin to its end by the rank's clock. PURE: no MPI.
+ * Text traces of liballprof (collprof), as in the ATLAHS collection: a folder with one file per
+ * rank. Each MPI call is one line, with begin and end by the rank's clock. PURE: no MPI.
  *
  *      # collprof 0.9 output file
  *      # host: n3
@@ -10,14 +10,15 @@
  *      # Finalize clockdiff: -1817.4
  *      MPI_Finalize:BEGIN:-
  *
- * What: blocking collectives of communicators of all ranks. Not: those of others, whose members
- * nobody wrote down, which are counted. Other functions are passed over, messages, too.
+ * What: blocking collectives of communicators of all ranks. Collectives of smaller communicators
+ * are only counted, since the format does not name their members. Other functions, messages
+ * included, are skipped.
  * Limits: 65,536 ranks, a line of 1 MiB, 2^26 calls of a rank, offsets within an hour, and 2^59 ns
  * from the first stamp of all to the last.
  *
  * Units: ns from the first stamp of all ranks.
  * Errors: one line with file and line in reason.
- * Memory: 40 bytes per call; freed by clv_allprof_free, after a failure, too.
+ * Memory: 40 bytes per call; freed by clv_allprof_free, also after a failure.
  * Threads: safe on distinct objects.
  */
 #ifndef CLV_TRACE_ALLPROF_H
@@ -33,9 +34,10 @@
 #define CLV_ALLPROF_MAX_LINE  (1 << 20)
 #define CLV_ALLPROF_MAX_CALLS (INT64_C(1) << 26)
 #define CLV_ALLPROF_MAX_NS    (INT64_C(1) << 59)
-#define CLV_ALLPROF_BOUND_NS  1000 /* the grain of its stamps; offsets come without a bound */
+#define CLV_ALLPROF_BOUND_NS  1000 /* resolution of its stamps; its offsets have no bound */
 
-/* XX(function, name, place of the count, whether it has a root: it is before the communicator). */
+/* XX(function, name, field of the count, whether it has a root). The root precedes the
+ * communicator. */
 /* clang-format off */
 #define CLV_ALLPROF_OP_MAP(XX)                                                                     \
     XX(MPI_Barrier,              "barrier",              0, false)                                 \
@@ -72,17 +74,17 @@ typedef struct clv_allprof_row {
 extern const clv_allprof_row_t clv_allprof_ops[CLV_ALLPROF_N_OPS];
 
 typedef struct clv_allprof_call {
-    int64_t begin_ns, end_ns; /* of the rank's clock */
-    int64_t bytes;            /* 0 where the format does not say it */
+    int64_t begin_ns, end_ns; /* by the rank's clock */
+    int64_t bytes;            /* 0 if the format does not give it */
     int32_t root;             /* -1: none */
     int32_t op;               /* clv_allprof_op_t */
 } clv_allprof_call_t;
 
-/* An offset is what the clock of rank 0 is ahead by. */
+/* An offset is how far the clock of rank 0 is ahead of the rank's. */
 typedef struct clv_allprof_rank {
     char *path, host[64];
-    int32_t n_ranks; /* as its communicators say; 0: they are silent */
-    int32_t node;    /* ranks of one host have one */
+    int32_t n_ranks; /* as its communicators say; 0: unknown */
+    int32_t node;    /* equal for ranks of one host */
     int64_t init_ns, finalize_ns, init_offset_ns, finalize_offset_ns;
     int64_t n_calls, max_calls;
     clv_allprof_call_t *calls;
@@ -92,22 +94,23 @@ typedef struct clv_allprof {
     int32_t n_ranks, n_nodes;
     clv_allprof_rank_t *ranks;
     int64_t started_unix_s;
-    int64_t n_other_comms; /* calls left out */
+    int64_t n_other_comms; /* calls left out: communicators that lack ranks */
 } clv_allprof_t;
 
-/* Whether the folder has a file of that format. */
+/* Whether the folder has files of that format. */
 bool clv_allprof_is_there(const char *folder);
 
-/* CLV_PROTOCOL, CLV_SYSTEM: what it is cannot be read; CLV_NO_MEMORY. */
+/* CLV_PROTOCOL: malformed; CLV_SYSTEM: cannot be read; CLV_NO_MEMORY. */
 clv_status_t clv_allprof_read(const char *folder, clv_allprof_t *trace, char *reason,
                               size_t size) CLV_MUST_CHECK;
 void clv_allprof_free(clv_allprof_t *trace);
 
-/* Collectives of an operation that a rank left before one that it waits for came: by the hosts' own
- * clocks, or is_global: by that of rank 0. Not of scans. n_calls_p: how many it has. */
+/* Counts collectives of an operation that some rank left before a rank it waits for had arrived: by
+ * the hosts' own clocks or, if is_global, by that of rank 0. Not for scans. n_calls_p: how many
+ * there are in all. */
 int64_t clv_allprof_reversed(const clv_allprof_t *trace, int32_t op, bool is_global,
                              int64_t *n_calls_p);
-/* By the clock of rank 0: offsets between init and finalize on a straight line. */
+/* Converts to the clock of rank 0, interpolating the offset linearly between init and finalize. */
 int64_t clv_allprof_global(const clv_allprof_rank_t *rank, int64_t local_ns);
 
 #endif

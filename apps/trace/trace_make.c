@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Traces made of a pattern; see trace_make.h.
+ * Synthetic traces from a pattern; see trace_make.h.
  */
 #include "apps/trace/trace_make.h"
 
@@ -10,9 +10,9 @@
 #include "util/util_time.h"
 
 #define JITTER_NS  (CLV_NS_PER_MS / 2) /* of the machine, on every arrival and exit */
-#define PAUSE_NS   (3 * CLV_NS_PER_MS) /* computing that all do alike */
-#define IN_CALL_NS (2 * CLV_NS_PER_MS) /* the own part of a rank that nobody holds */
-#define AFTER_NS   (5 * CLV_NS_PER_MS) /* last arrival to the exit of those who are held */
+#define PAUSE_NS   (3 * CLV_NS_PER_MS) /* computation, equal on all ranks */
+#define IN_CALL_NS (2 * CLV_NS_PER_MS) /* time in the call of a rank that does not wait */
+#define AFTER_NS   (5 * CLV_NS_PER_MS) /* from the last arrival to the exit of ranks that wait */
 
 #define ARRIVAL_SALT UINT64_C(0x61727269766564)
 #define EXIT_SALT    UINT64_C(0x657869746564)
@@ -52,7 +52,7 @@ static int64_t last_of(const int64_t *ns, int32_t n)
     return last_ns;
 }
 
-/* Adds from when on each rank computes for the next call. */
+/* Adds the time from which each rank computes for the next call. */
 static void add_begins(const clv_trace_t *trace, clv_trace_coupling_t coupling, int64_t *arrival_ns)
 {
     const int64_t *exit_ns;
@@ -74,7 +74,7 @@ static bool is_held(const clv_pattern_t *pattern, clv_trace_coupling_t coupling,
            (coupling == CLV_TRACE_COUPLE_BARRIER && rank == pattern->root);
 }
 
-/* The next call; there is room for it. */
+/* Makes the next call; memory is reserved. */
 static void make_call(const clv_pattern_t *pattern, clv_trace_coupling_t coupling,
                       clv_trace_t *trace)
 {

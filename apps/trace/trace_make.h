@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Traces made of a pattern: a program that computes (its pattern), calls, and goes on.
+ * Synthetic traces from a pattern: a program that computes (by the pattern), calls, and repeats.
  *
- * What: arrival = begin + pause + delay of the pattern + jitter of the machine, where the coupling
- * says from when on a rank computes and whom a call holds until the last has arrived.
- * Not: a model of any plan or network; for predictors, readers and tests, times of the right kind
- * are enough.
+ * What: arrival = begin + pause + delay of the pattern + jitter of the machine. The coupling
+ * determines when a rank begins to compute and which ranks wait in a call for the last arrival.
+ * Not: a model of any plan or network. Predictors, readers and tests need only plausible times.
  * The same arguments give the same trace on every machine.
  *
  * Units: int64 ns.
@@ -19,8 +18,8 @@
 #include "apps/trace/trace.h"
 #include "apps/trace/trace_patterns.h"
 
-/* What binds the ranks of the program in an iteration.
- *      name, word, meaning */
+/* How the ranks of the program are synchronised in an iteration.
+ *   name, word, meaning */
 #define CLV_TRACE_COUPLINGS(XX)                                                                    \
     XX(NONE, "none", "each rank continues at its own exit; calls do not synchronise")              \
     XX(BARRIER, "barrier", "all ranks start together when the last has left the previous call")    \
@@ -32,7 +31,7 @@ typedef enum clv_trace_coupling {
 #undef CLV_TRACE_COUPLING
 } clv_trace_coupling_t;
 
-/* CLV_INVALID: there is no such word. */
+/* CLV_INVALID: no such word. */
 clv_status_t clv_trace_coupling_parse(const char *word,
                                       clv_trace_coupling_t *coupling) CLV_MUST_CHECK;
 

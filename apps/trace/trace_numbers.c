@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * What the times of a call say (see trace_numbers.h).
+ * Evaluates the times of a call (see trace_numbers.h).
  */
 #include "apps/trace/trace_numbers.h"
 
@@ -13,7 +13,7 @@ static bool is_there(const clv_numbers_times_t *times, int32_t rank)
     return times->arrival_ns[rank] != CLV_NUMBERS_NO_TIME;
 }
 
-/* First, last and end; last_rank as if clocks were exact. */
+/* Finds first, last and end. last_rank is preliminary, as if the clocks were exact. */
 static void find_ends(const clv_numbers_times_t *times, clv_numbers_call_t *call)
 {
     for (int32_t i = 0; i < times->n_ranks; i++) {
@@ -32,7 +32,7 @@ static void find_ends(const clv_numbers_times_t *times, clv_numbers_call_t *call
     }
 }
 
-/* Last is only who is ahead of everybody else by more than the errors of both clocks. */
+/* Keeps last_rank only if it is later than every other rank by more than both clocks' errors. */
 static void doubt_last(const clv_numbers_times_t *times, clv_numbers_call_t *call)
 {
     const int32_t last = call->last_rank;
@@ -85,7 +85,8 @@ static void sum_waits(const clv_numbers_times_t *times, clv_numbers_rank_t *rank
     }
 }
 
-/* Over the ranks that have both times; a forecast is of all ranks, so one is enough to say so. */
+/* Over the ranks that have both times; -1: none. One rank suffices, as a forecast covers all
+ * ranks. */
 static int64_t prediction_error(const clv_numbers_times_t *times, int64_t first_ns)
 {
     int64_t sum_ns = 0, error_ns = 0, n = 0;

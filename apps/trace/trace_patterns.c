@@ -11,8 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define DRIFT_LENGTH      20  /* iterations from one drawn pattern to the next */
-#define EXPONENTIAL_LIMIT 8.0 /* in means: nobody waits forever for one draw */
+#define DRIFT_LENGTH      20  /* iterations between drawn patterns */
+#define EXPONENTIAL_LIMIT 8.0 /* in means: bounds the wait for one draw */
 #define LUCK_SALT         UINT64_C(0x6c75636b)
 
 /* splitmix64: each step is a bijection, so different inputs stay different. */
@@ -39,7 +39,7 @@ static bool is_late_half(const clv_pattern_t *pattern, int rank)
     return rank >= (pattern->n_ranks + 1) / 2;
 }
 
-/* One lasting draw, number `draw`, with fresh jitter; never negative. */
+/* One lasting delay from draw number `draw`, with fresh jitter; never negative. */
 static double lasting(const clv_pattern_t *pattern, uint64_t draw, int64_t iteration, int rank)
 {
     const double base = clv_pattern_random(pattern->seed, draw, (uint64_t) rank);
@@ -70,7 +70,8 @@ static void fill_one_late(const clv_pattern_t *pattern, int64_t iteration, int64
     }
 }
 
-/* A quarter and five eighths of the way: no neighbours from eight ranks on. */
+/* The late ranks are at one quarter and five eighths of the ranks: not neighbours from 8 ranks
+ * on. */
 static void fill_two_late(const clv_pattern_t *pattern, int64_t iteration, int64_t *delay_ns)
 {
     const int first = pattern->n_ranks / 4, second = pattern->n_ranks * 5 / 8;

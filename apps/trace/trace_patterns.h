@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Arrival patterns: how late each rank enters the call of each iteration. The one table of them:
- * clv-bench and the simulations wait so long, trace_make.h makes traces of them.
+ * Arrival patterns, as one table: how late each rank enters the call of each iteration. clv-bench
+ * and the simulations wait that long; trace_make.h makes traces of them.
  *
  * What: a pattern is a pure function of (seed, iteration); every rank computes the delays of all
- * and gets the same numbers on every machine, so nothing is communicated. Delays are >= 0 ns and
+ * ranks, with equal results on every machine, so no communication is needed. Delays are >= 0 ns and
  * relative to the common start of the iteration; `amount` scales them, except those of a recorded
  * trace.
  * Not: the waiting itself, nor what a program does between its calls (trace_make.h).
@@ -25,15 +25,15 @@
 #include "util/util_status.h"
 
 typedef struct clv_pattern {
-    const char *name; /* a row of the table, for reports */
+    const char *name; /* row of the table, for reports */
     int n_ranks;
     int root;
     int late_rank;     /* one-late:<rank>; the last rank by default */
     int64_t amount_ns; /* the largest delay (exponential: twice the mean) */
-    double jitter;     /* of repeated and the other lasting patterns, as a part of the amount */
-    int64_t change_at; /* sudden: the first iteration of the second pattern */
+    double jitter;     /* relative to the amount; of repeated and the other lasting patterns */
+    int64_t change_at; /* sudden: first iteration of the second pattern */
     uint64_t seed;
-    clv_trace_t recorded; /* trace:<file>: its calls in turn, again and again */
+    clv_trace_t recorded; /* trace:<file>: its calls in order, repeated */
     void (*fill)(const struct clv_pattern *pattern, int64_t iteration, int64_t *delay_ns);
 } clv_pattern_t;
 
@@ -46,8 +46,8 @@ typedef struct clv_pattern_kind {
 extern const clv_pattern_kind_t clv_pattern_kinds[];
 
 /* Sets name, late_rank, recorded and fill from text: a name, "one-late:3" or "trace:file". The
- * other fields are the caller's and set before. On failure CLV_INVALID and one line in reason; else
- * clv_pattern_free gives back what was read. */
+ * caller sets the other fields before. On failure CLV_INVALID and one line in reason; otherwise
+ * clv_pattern_free frees what was read. */
 clv_status_t clv_pattern_parse(const char *text, clv_pattern_t *pattern, char *reason,
                                size_t reason_bytes) CLV_MUST_CHECK;
 

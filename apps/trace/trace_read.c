@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Reading a trace that anybody may have written: every line has a limit, every number a range, and
- * memory grows with what the file really holds, not with what it announces. See trace.h.
+ * Reads a trace that is not trusted: lines have a maximum length, numbers a range, and memory grows
+ * with the calls in the file, not with the number it announces. See trace.h.
  */
 #include "apps/trace/trace.h"
 
@@ -17,7 +17,7 @@
 
 typedef struct reader {
     FILE *file;
-    char *text; /* the line, without its end */
+    char *text; /* the line, without its newline */
     size_t length;
     size_t room;
     clv_trace_t trace;
@@ -37,7 +37,7 @@ static const char *get_number(const char **text, int64_t *number_p)
         return "a number is missing";
     }
     for (; *at >= '0' && *at <= '9'; at++) {
-        /* Beyond a tenth of the limit the next digit could leave the type. */
+        /* At more than a tenth of the limit, one more digit could overflow the type. */
         number = number > CLV_TRACE_MAX_NS / 10 ? CLV_TRACE_MAX_NS + 1 : 10 * number + (*at - '0');
         if (number > CLV_TRACE_MAX_NS) {
             return "a number is out of range";
@@ -108,7 +108,7 @@ static const char *get_ranks(const char *text, clv_trace_t *trace)
     return problem;
 }
 
-/* The next row is reserved. */
+/* The next row is already reserved. */
 static const char *get_call(const char *text, clv_trace_t *trace)
 {
     int32_t call = trace->n_calls;
@@ -194,7 +194,7 @@ static clv_status_t put_byte(reader_t *reader, char byte)
     return CLV_OK;
 }
 
-/* CLV_NONE: the file has ended. */
+/* CLV_NONE: end of file. */
 static clv_status_t next_line(reader_t *reader, const char **reason_p)
 {
     clv_status_t status = CLV_OK;
@@ -217,7 +217,7 @@ static clv_status_t next_line(reader_t *reader, const char **reason_p)
     return status == CLV_OK ? put_byte(reader, '\0') : status;
 }
 
-/* A pipe that a shell made is written to; a FIFO of a name perhaps never. */
+/* A pipe made by a shell has a writer; a named FIFO may never get one. */
 FILE *clv_trace_open(const char *path, const char **reason_p)
 {
     struct stat status;
