@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Backward amortisation (section 3.2): what lies before a corrected receive follows it.
+ * Backward amortisation (section 3.2): the events before a corrected receive follow it.
  *
  *      shift                                . jump at r*, where the receive would be without
  * message . ' limit of s .  ' _ . - ' | 0 ____ . - - - ' '          | left end                s r*
  * (corrected time)
  *
- * The paper searches the send that asks for the steepest line from r*, takes the part right of it,
- * and begins again from there. That wraps a gift: the result is the lower hull of the left end, the
- * limits of the sends and the jump, made here in one pass. The shift is a function of time alone
- * that never falls, so events keep their order and intervals only grow.
+ * The paper searches the send that requires the steepest line from r*, takes the part right of it,
+ * and repeats from there. That is gift wrapping: the result is the lower hull of the left end, the
+ * limits of the sends and the jump. One pass computes it here. The shift depends on time only and
+ * never decreases, so events keep their order and intervals only grow.
  *
- * Limits come from the receivers' times after the forward pass; those only move later, so an old
- * limit stays legal, and lines can be done in any order, by any number of threads. What lies beyond
- * the look-back or look-ahead has the limit 0, which is always legal.
+ * Limits come from the receivers' times after the forward pass. Those only move later, so an old
+ * limit remains valid, and lines can be processed in any order, by any number of threads. Beyond
+ * the look-back or look-ahead the limit is 0, which is always valid.
  */
 #include "apps/clc/clc_internal.h"
 
@@ -24,19 +24,19 @@
 typedef struct backward {
     const clv_clc_trace_t *trace;
     const clv_clc_config_t *config;
-    int64_t n_slots;  /* how many events are looked back on */
+    int64_t n_slots;  /* size of the ring: the look-back */
     double *steepest; /* per line */
     bool has_no_memory;
 } backward_t;
 
-/* One line. */
+/* The pass over one line. */
 typedef struct pass {
     const backward_t *backward;
     clv_clc_walk_t walk;
     clv_clc_clock_t clock;
     clv_clc_event_t **ring; /* the last events of the line, in its order */
-    int64_t n;              /* how many there were in all */
-    int64_t first_ns;       /* time of the first one */
+    int64_t n;              /* number of events so far */
+    int64_t first_ns;       /* time of the first event */
     clv_clc_hull_t hull;
     double steepest;
 } pass_t;
@@ -69,7 +69,7 @@ static int64_t latest(const backward_t *backward, const clv_clc_event_t *event)
                : message->receive - clv_clc_delay(backward->config, message->from, message->to);
 }
 
-/* How far a send may still move: at least 0; INT64_MAX if nobody waits for it. */
+/* How far a send may still move: at least 0; INT64_MAX if no receiver waits for it. */
 static int64_t room(const backward_t *backward, const clv_clc_event_t *event)
 {
     const int64_t ahead_ns = backward->config->look_ahead_ns;
@@ -81,8 +81,8 @@ static int64_t room(const backward_t *backward, const clv_clc_event_t *event)
     return left < 0 || (ahead_ns > 0 && left > ahead_ns) ? 0 : left;
 }
 
-/* Where the shift begins: by the slope, by the first event, and by what is looked back on. *begin
- * is the first event that may move. */
+/* Where the shift begins: limited by the slope, the first event, and the look-back. *begin is the
+ * first event that may move. */
 static int64_t left_end(const pass_t *pass, int64_t star, int64_t jump, int64_t *begin)
 {
     const int64_t n_slots = pass->backward->n_slots;
@@ -94,7 +94,7 @@ static int64_t left_end(const pass_t *pass, int64_t star, int64_t jump, int64_t 
     while (i > oldest && past_event(pass, i - 1)->corrected > left) {
         i--;
     }
-    if (i == oldest && oldest > 0) { /* what lies before it stays, so it stays too */
+    if (i == oldest && oldest > 0) { /* events before it stay, so it stays too */
         left = past_event(pass, oldest)->corrected;
         i = oldest + 1;
     }
@@ -125,11 +125,10 @@ static void make_hull(pass_t *pass, int64_t star, int64_t jump, int64_t left, in
     clv_clc_hull_make(hull);
 }
 
-/* Shifts are rounded down, but a limit that is met shall not be missed by what doubles leave of it.
- */
+/* Shifts are rounded down. The margin keeps double rounding from lowering a limit that is met. */
 #define ROUNDING 1e-3
 
-/* A receive that would be at star has jumped: what lies before it follows. */
+/* A receive that would be at star has jumped; the events before it follow. */
 static void follow(pass_t *pass, int64_t star, int64_t jump)
 {
     int64_t begin;
@@ -148,7 +147,7 @@ static void follow(pass_t *pass, int64_t star, int64_t jump)
     }
 }
 
-/* The least corrected time of the batch: all before it may move up to there. */
+/* The least corrected time of the batch: earlier events may move up to it. */
 static int64_t batch_least(const pass_t *pass)
 {
     const clv_clc_walk_t *walk = &pass->walk;
@@ -160,7 +159,7 @@ static int64_t batch_least(const pass_t *pass)
     return least;
 }
 
-/* In the order of tracks, so that the ring does not depend on the walk's heap. */
+/* By track, so that the ring does not depend on the order in the walk's heap. */
 static void sort_open(clv_clc_walk_t *walk)
 {
     for (uint32_t i = 1; i < walk->n_open; i++) {

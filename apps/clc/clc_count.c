@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * What is wrong with a trace, and what the correction did to its intervals.
+ * Counts the violations in a trace, and how the correction changed its intervals.
  */
 #include "apps/clc/clc_internal.h"
 
@@ -39,7 +39,7 @@ static void count_collective(const clv_clc_trace_t *trace, const clv_clc_config_
     }
 }
 
-/* Most collectives are all right, which their extremes tell in O(members). */
+/* Most collectives have no violation; their extremes show that in O(members). */
 static bool is_fine(const clv_clc_trace_t *trace, const clv_clc_config_t *config,
                     const clv_clc_collective_t *collective, clv_clc_tally_t *tally)
 {

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Who waits for whom in a collective (the paper's section 4), and the limits that follow.
+ * Which member of a collective waits for which (the paper's section 4), and the resulting limits.
  *
- * All flavours but the prefixes let every receiver wait for every sender. The extreme stamp of all,
- * with the extreme of the other hosts, then answers for every member of another host in O(1); the
- * members of one's own host, whose delay is another, are looked at one by one along their ring.
+ * In all flavours but the prefixes, every receiver waits for every sender. The extreme stamp of all
+ * members and the extreme on other hosts then give the limit from other hosts in O(1). The members
+ * of the same host, which have another delay, are visited one by one along their ring.
  *
  * The paper prints the pairs of a prefix operation with the indices swapped: there the exit of
- * member i would wait for the enters above it. MPI_Scan of i takes what 0 .. i give.
+ * member i would wait for the enters above it. MPI_Scan at rank i combines the vectors of ranks 0
+ * .. i.
  */
 #include "apps/clc/clc_internal.h"
 
@@ -30,7 +31,8 @@ bool clv_clc_is_prefix(const clv_clc_collective_t *collective)
     return collective->flavour == CLV_CLC_SCAN || collective->flavour == CLV_CLC_EXSCAN;
 }
 
-/* Scan and exscan differ in the member's own contribution, which its own order takes care of. */
+/* Scan and exscan differ only in the member's own contribution, whose order its own track
+ * ensures. */
 bool clv_clc_depends(const clv_clc_collective_t *collective, const clv_clc_member_t *members,
                      uint32_t k, uint32_t i)
 {
@@ -49,7 +51,7 @@ int32_t clv_clc_count_sends(const clv_clc_trace_t *trace, const clv_clc_collecti
     return count;
 }
 
-/* Takes one stamp in; sign 1 looks for the greatest, -1 for the least. */
+/* Includes one stamp; sign 1 looks for the greatest, -1 for the least. */
 static void take(clv_clc_extreme_t *extreme, int64_t stamp, int32_t host, int sign)
 {
     if (host == extreme->host) {

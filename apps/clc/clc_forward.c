@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Forward amortisation: every line runs until its next event waits for a send of another line.
+ * Forward amortisation: each line runs until its next event waits for a send of another line.
  *
  * Corrected times are the longest paths of an acyclic graph, so the order in which lines run does
- * not change them. When none can go on the trace waits for itself, and the earliest waiting event
- * goes on without what it lacks.
+ * not change them. If no line can proceed, the trace has a cycle, and the earliest waiting event
+ * proceeds without the sends it lacks.
  *
- * One thread: lines of real traces wait for each other every few microseconds of work, and two
- * threads took a quarter longer than one (docs/results/trace-correction.md).
+ * One thread: the lines of real traces wait for each other every few microseconds of work, and two
+ * threads took 25 % longer than one (docs/results/trace-correction.md).
  */
 #include "apps/clc/clc_internal.h"
 
 #include "util/util_alloc.h"
 #include "util/util_min_max.h"
 
-/* The extreme of a collective is set. */
+/* The extreme of a collective is final. */
 #define ALL_KNOWN (-1)
-/* Times beyond it would not be safe to add to. */
+/* Larger times are not safe to add to. */
 #define LARGEST_TIME (INT64_C(1) << 62)
 
 typedef struct runner {
@@ -51,7 +51,7 @@ static bool enters_known(const clv_clc_trace_t *trace, const clv_clc_collective_
     return true;
 }
 
-/* What is known now, for an event that must not wait any longer. */
+/* The limit from the sends known so far, for an event that must not wait any longer. */
 static int64_t known_exit(const forward_t *forward, const clv_clc_collective_t *collective,
                           uint32_t member)
 {
@@ -90,7 +90,7 @@ static bool exit_term(const forward_t *forward, const clv_clc_event_t *event, bo
     return true;
 }
 
-/* The remote term; 0 if a send it needs has no time yet. */
+/* The remote term; false if a send it needs has no time yet. */
 static bool remote_term(const forward_t *forward, const clv_clc_event_t *event, bool is_forced,
                         int64_t *time)
 {
@@ -159,7 +159,7 @@ static void count_explicit(forward_t *forward, const clv_clc_event_t *event)
     forward->result->explicit_by_op[op]++;
 }
 
-/* Equation 4' for the event at an open slot; 0 if it must wait. */
+/* Equation 4' for the event at an open slot; false if it must wait. */
 static bool step(forward_t *forward, runner_t *runner, uint32_t slot, bool is_forced)
 {
     clv_clc_forward_result_t *result = forward->result;
@@ -189,7 +189,7 @@ static bool step(forward_t *forward, runner_t *runner, uint32_t slot, bool is_fo
 
 /* ---- one line ---- */
 
-/* Goes over the open tracks once; tells whether any of them went on. */
+/* Visits the open tracks once; returns whether any of them proceeded. */
 static bool step_batch(forward_t *forward, runner_t *runner)
 {
     bool has_moved = false;
@@ -204,7 +204,7 @@ static bool step_batch(forward_t *forward, runner_t *runner)
     return has_moved;
 }
 
-/* As far as it goes; tells whether it moved. */
+/* Runs a line as far as possible; returns whether it proceeded. */
 static bool run_line(forward_t *forward, runner_t *runner)
 {
     bool has_moved = false;
@@ -233,7 +233,7 @@ static void note_broken(clv_clc_forward_result_t *result, const clv_clc_broken_t
     result->n_broken++;
 }
 
-/* Whether it is to go on: ours may not be the earliest of all programs. */
+/* Whether this event is to proceed: another program may have an earlier one. */
 static bool is_chosen(forward_t *forward, const runner_t *runner, uint32_t slot)
 {
     const clv_clc_replay_t *replay = forward->trace->replay;
@@ -248,7 +248,7 @@ static bool is_chosen(forward_t *forward, const runner_t *runner, uint32_t slot)
     return is_ours && runner != NULL;
 }
 
-/* None goes on: of all waiting events the earliest, on the track of the smallest number. */
+/* No line can proceed: the earliest waiting event does, at equal times on the lowest track. */
 static void break_cycle(forward_t *forward)
 {
     runner_t *chosen = NULL;
@@ -273,7 +273,7 @@ static void break_cycle(forward_t *forward)
 
 /* ---- all ---- */
 
-/* Nothing is known yet. */
+/* No send has a time yet. */
 static void forget_messages(void *context, uint32_t i)
 {
     const clv_clc_trace_t *trace = context;
@@ -287,7 +287,8 @@ static void forget_messages(void *context, uint32_t i)
     }
 }
 
-/* After all of forget_messages: reads the flags of members that other pieces have changed there. */
+/* Runs after all of forget_messages, since it reads flags of members that other pieces changed
+ * there. */
 static void forget_collectives(void *context, uint32_t i)
 {
     const clv_clc_trace_t *trace = context;
@@ -325,7 +326,7 @@ static int64_t shift_at_end(const clv_clc_trace_t *trace)
     return largest;
 }
 
-/* Lines in turn, each as far as it goes; tells whether any went on. */
+/* Runs each line in turn as far as possible; returns whether any proceeded. */
 static bool run_round(forward_t *forward, bool *has_left)
 {
     bool has_moved = false;
@@ -347,7 +348,7 @@ static clv_clc_wait_t wait_for_others(const clv_clc_trace_t *trace, bool has_lef
                          : CLV_CLC_ENDED;
 }
 
-/* Until all have ended. */
+/* Runs until all lines have ended. */
 static void run_lines(forward_t *forward)
 {
     for (;;) {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * Lower hulls: the greatest convex function below points, by the monotone chain. O(points), since
- * they come in order but for those of equal stamps.
+ * only points of equal stamp are out of order.
  */
 #include "apps/clc/clc_internal.h"
 
-/* By rising x, at equal x the lower one first. */
+/* By rising x; at equal x the lower point first. */
 static void sort(clv_clc_hull_t *hull)
 {
     for (int64_t i = 1; i < hull->n; i++) {
@@ -20,7 +20,7 @@ static void sort(clv_clc_hull_t *hull)
     }
 }
 
-/* Is corner n - 1 on or above the line from corner n - 2 to the new point? */
+/* Whether corner n - 1 is on or above the line from corner n - 2 to the new point. */
 static bool is_hidden(const clv_clc_hull_t *hull, int64_t n, double x, double y)
 {
     const double *hx = &hull->x[n - 2], *hy = &hull->y[n - 2];
@@ -34,7 +34,7 @@ void clv_clc_hull_make(clv_clc_hull_t *hull)
     for (int64_t i = 1; i < hull->n; i++) {
         const double x = hull->x[i], y = hull->y[i];
         if (x <= hull->x[n - 1]) {
-            continue; /* the lower one is in */
+            continue; /* the lower point is already in */
         }
         while (n >= 2 && is_hidden(hull, n, x, y)) {
             n--;

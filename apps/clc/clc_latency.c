@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Least delays by the gap of two lower hulls.
+ * Minimum delays from the gap between two lower hulls.
  */
 #include "apps/clc/clc_latency.h"
 
 #include <math.h>
 
-/* Makes the lower hull in place; returns its corners. */
+/* Computes the lower hull in place; returns the number of corners. */
 static int64_t lower_hull(clv_clc_delay_t *points, int64_t n_points)
 {
     int64_t n = 0;
@@ -31,7 +31,7 @@ static int64_t lower_hull(clv_clc_delay_t *points, int64_t n_points)
     return n;
 }
 
-/* A hull at a time within its ends. *k is left at the corner before. */
+/* The height of a hull at a time within its ends. *k is set to the corner before. */
 static double height(const clv_clc_delay_t *hull, int64_t n, int64_t time_ns, int64_t *k)
 {
     while (*k < n - 2 && hull[*k + 1].time_ns < time_ns) {
@@ -45,7 +45,7 @@ static double height(const clv_clc_delay_t *hull, int64_t n, int64_t time_ns, in
     return (double) p[0].delay_ns + share * (double) (p[1].delay_ns - p[0].delay_ns);
 }
 
-/* A sum of convex functions is least at a corner of one of them, or where one ends. */
+/* A sum of convex functions is least at a corner of one of them, or at an end of one. */
 static double least_at_corners(const clv_clc_delay_t *corners, int64_t n_corners,
                                const clv_clc_delay_t *other, int64_t n_other)
 {

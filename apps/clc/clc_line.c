@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * A line: its clock (equation 4 without messages), the walk along its tracks, and work side by
- * side.
+ * A line: its clock (equation 4 without messages), and the walk along its tracks.
  */
 #include "apps/clc/clc_internal.h"
 
@@ -9,8 +8,8 @@
 
 #include "util/util_alloc.h"
 
-/* Shifts decay by 1 - gamma of the time that passes, and keep their fraction: in whole nanoseconds
- * each event would lose up to one, far more than gamma asks for. */
+/* A shift decays by 1 - gamma of the elapsed time and keeps its fraction: rounded to whole
+ * nanoseconds, each event would lose up to 1 ns, far more than gamma requires. */
 void clv_clc_clock_turn(clv_clc_clock_t *clock, const clv_clc_config_t *config, int64_t stamp)
 {
     if (!clock->is_started) {
@@ -21,7 +20,7 @@ void clv_clc_clock_turn(clv_clc_clock_t *clock, const clv_clc_config_t *config, 
     const double passed = (double) (stamp - clock->stamp);
     clock->shift = fmax(0.0, clock->next_shift - (1.0 - config->gamma) * passed);
     clock->next_shift = clock->shift;
-    clock->floor = clock->top + 1; /* the least distance of two events that have one */
+    clock->floor = clock->top + 1; /* minimum distance between events of different stamps */
     clock->stamp = stamp;
 }
 
@@ -36,7 +35,7 @@ void clv_clc_clock_note(clv_clc_clock_t *clock, int64_t corrected)
     if (corrected > clock->top) {
         clock->top = corrected;
     }
-    /* Within half a nanosecond it is the rounded shift, whose fraction stays. */
+    /* Within half a nanosecond it is the rounded shift; keep its fraction. */
     const double shift = (double) (corrected - clock->stamp);
     if (shift > clock->next_shift + 0.5) {
         clock->next_shift = shift;
@@ -88,7 +87,7 @@ clv_status_t clv_clc_walk_open(clv_clc_walk_t *walk, const clv_clc_trace_t *trac
 {
     const size_t n = line->n_tracks > 0 ? line->n_tracks : 1;
     *walk = (clv_clc_walk_t){.tracks = trace->tracks, .line = line};
-    /* One piece, on lines of the cache of its own. */
+    /* One allocation, on cache lines of its own. */
     walk->next = clv_alloc_line(n * (sizeof *walk->next + sizeof *walk->heap + sizeof *walk->open));
     if (!walk->next) {
         return CLV_NO_MEMORY;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Matching by counting. A process knows its own channels by numbers of its own and the ordinal of
- * each event in its channel; when all are there, a channel's messages get numbers in a row, and
- * number plus ordinal is the message. No list of sends waits for its receives.
+ * Matching by counting. Each process numbers its own channels, and the events in each channel. When
+ * all processes are added, each channel gets a range of message numbers; its first number plus the
+ * event's ordinal is the message. No list of unmatched sends is needed.
  */
 #include "apps/clc/clc_match.h"
 
@@ -13,7 +13,7 @@
 
 #include "util/util_alloc.h"
 
-/* A hash table of channels, by number in the order in which they came. */
+/* A hash table of channels, numbered in order of appearance. */
 typedef struct table {
     clv_clc_channel_t *channels;
     uint32_t *slots; /* number + 1 */
@@ -23,7 +23,7 @@ typedef struct table {
 struct clv_clc_match {
     table_t table;
     clv_clc_counts_t *comms;
-    uint32_t **numbers;  /* per process: our number of each of its channels */
+    uint32_t **numbers;  /* per process: the global number of each of its channels */
     uint32_t *order;     /* of channels */
     const bool *is_here; /* processes; NULL: all */
     const uint8_t *flavour_of_op;
@@ -108,7 +108,7 @@ static void free_table(table_t *table)
 
 /* ---- one process ---- */
 
-/* What the exit of a collective keeps in its corrected time until it is bound. */
+/* Stored in the corrected time of a collective's exit until it is bound. */
 #define NO_ROOT 0xfffffffu
 
 static int64_t pack(const clv_clc_note_t *note)
@@ -150,8 +150,8 @@ static int by_order(const void *left, const void *right)
     return (a->sequence > b->sequence) - (a->sequence < b->sequence);
 }
 
-/* Notes come almost in their order, since requests are a few calls old; so they are moved up one by
- * one. Only where that would take long they are sorted, which takes as much memory again. */
+/* Notes come almost in order, since requests span only a few calls, so an insertion sort moves
+ * them. Above MOST_MOVES qsort sorts them, which takes as much memory again. */
 #define MOST_MOVES 32 /* per note */
 
 static void sort_notes(clv_clc_note_t *notes, int64_t n_notes)
@@ -233,7 +233,8 @@ clv_status_t clv_clc_match_take_channel(clv_clc_match_t *match, const clv_clc_ch
     return take_channel(match, channel, &number);
 }
 
-/* Takes the channels of one process in; its sends come from nobody else, nor do its receives. */
+/* Adds the channels of one process. No other process has sends, or receives, of the same side of a
+ * channel. */
 static clv_status_t take_channels(clv_clc_match_t *match, const table_t *own, uint32_t *numbers)
 {
     clv_status_t status = CLV_OK;
@@ -480,8 +481,8 @@ static void lower(int64_t *n_good, int64_t k)
     }
 }
 
-/* The first member's operation and root are the collective's; who differs ends the good ones. The
- * extreme holds them until it is needed. */
+/* The first member's operation and root become the collective's. At the first member that differs
+ * the communicator's good collectives end. extreme holds both until it is needed. */
 static void agree(clv_clc_counts_t *comm, clv_clc_collective_t *collective, int64_t packed,
                   int64_t k)
 {

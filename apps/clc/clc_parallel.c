@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Work side by side: every thread takes the next piece.
+ * Parallel work: each thread takes the next piece.
  */
 #include "apps/clc/clc_parallel.h"
 

@@ -26,7 +26,7 @@ int64_t clv_clc_points_sort(clv_clc_point_t *points, int64_t n_points)
     return n;
 }
 
-/* The line that answers for local_ns begins at this point. */
+/* The point at which the line for local_ns begins. */
 static int64_t line_of(const clv_clc_map_t *map, int64_t local_ns, int64_t hint)
 {
     int64_t k = hint < 0 ? 0 : hint;
@@ -52,7 +52,7 @@ double clv_clc_map_offset(const clv_clc_map_t *map, int64_t local_ns, int64_t *h
     return (double) p[0].offset_ns + slope * (double) (local_ns - p[0].local_ns);
 }
 
-/* The whole offset of the point is subtracted as an integer: hours would not fit a double's ns. */
+/* Subtracts the point's whole offset as an integer: a double cannot hold hours in ns. */
 int64_t clv_clc_map_global(const clv_clc_map_t *map, int64_t local_ns, int64_t *hint)
 {
     if (map->n_points < 2) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Clock records: flat JSON objects, one a line.
+ * Clock records: flat JSON objects, one per line.
  */
 #include "apps/clc/clc_records.h"
 
@@ -17,7 +17,7 @@ typedef struct cursor {
 #define NUMBER_MAP(XX) XX(clv_clock) XX(local_ns) XX(offset_ns) XX(bound_ns) XX(round_trip_ns)
 #define TEXT_MAP(XX)   XX(host) XX(boot_id) XX(time_namespace) XX(clock)
 
-/* One line's fields: 0 and "" where it has none. */
+/* The fields of one line: 0 and "" if absent. */
 typedef struct fields {
 #define FIELD(name) int64_t name;
     NUMBER_MAP(FIELD)
@@ -45,8 +45,8 @@ static bool take(cursor_t *cursor, char wanted)
     return false;
 }
 
-/* A string without its escapes undone: names of hosts and boots have none. Too long ones are cut.
- */
+/* Reads a string without decoding escapes, which names of hosts and boots never have. Cuts long
+ * ones. */
 static bool take_string(cursor_t *cursor, char *text)
 {
     size_t n = 0;
@@ -65,7 +65,7 @@ static bool take_string(cursor_t *cursor, char *text)
     return take(cursor, '"');
 }
 
-/* Digits by hand: strtod would look beyond the end of the text. Integers keep all their digits. */
+/* Digit by digit: strtod would read beyond the end of the text. Integers keep all their digits. */
 static bool take_number(cursor_t *cursor, int64_t *number)
 {
     skip_blanks(cursor);
@@ -143,7 +143,7 @@ static bool take_value(cursor_t *cursor, const char *key, fields_t *fields)
     return true;
 }
 
-/* A flat object, and nothing after it. */
+/* Reads a flat object with nothing after it. */
 static bool take_object(cursor_t *cursor, fields_t *fields)
 {
     char key[CLV_CLC_NAME_BYTES];

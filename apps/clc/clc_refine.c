@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Least delays in bins, corridors in windows of bins, one offset per host and window.
+ * Minimum delays in bins, corridors in windows of bins, one offset per host and window.
  */
 #include "apps/clc/clc_refine.h"
 
@@ -14,16 +14,16 @@
 #define MOST_BINS      2048 /* of a step */
 #define LEAST_BINS     8
 #define PAIRS_OF_HOST  8
-#define LEAST_OF_SCALE 20 /* corridors that differ by less than a 20th of the narrowest are equal */
+#define LEAST_OF_SCALE 20 /* widths within 1/20 of the narrowest one count as equal */
 #define MOST_SWEEPS    400
-#define SMOOTH         2 /* windows on either side */
+#define SMOOTH         2 /* windows on each side */
 
-/* Two hosts, and what is known of the messages between them. */
+/* Two hosts that exchange messages. */
 typedef struct pair {
     uint32_t low, high;
 } pair_t;
 
-/* The corridor of a pair in a window: high is ahead of low by offset. half < 0: there is none. */
+/* The corridor of a pair in a window: high is ahead of low by offset. half < 0: no corridor. */
 typedef struct edge {
     double offset, half, weight;
 } edge_t;
@@ -40,7 +40,7 @@ struct clv_clc_refine {
     int64_t first_ns, step_ns, n_steps;
     int64_t most_cells, n_bins; /* of a step */
     double trust_ns;
-    int64_t *window_of; /* of a step, plus 1; before begin: whether it has any messages */
+    int64_t *window_of; /* of a step, plus 1; before begin: whether the step has messages */
     int64_t *step_of, n_windows;
     int64_t *n_seen;     /* messages by both hosts, until begin */
     uint32_t *number_of; /* of a pair, plus 1, by both hosts */
@@ -51,7 +51,7 @@ struct clv_clc_refine {
     int64_t *centres; /* of windows */
     edge_t *edges;    /* by window, pair */
     state_t *states;  /* by host, of one window */
-    double *offsets;  /* by host, window; NAN: not known */
+    double *offsets;  /* by host, window; NAN: unknown */
     double *bounds, *weights;
     clv_clc_point_t *points; /* by host */
     int64_t *n_points;
@@ -102,13 +102,14 @@ clv_status_t clv_clc_refine_new(uint32_t n_hosts, int64_t first_ns, int64_t last
     return CLV_OK;
 }
 
-/* Halfway, which is the same time for both directions whoever is ahead. */
+/* The middle between sending and receiving: the same for both directions, whichever clock is
+ * ahead. */
 static int64_t time_of(int64_t sent_ns, int64_t received_ns)
 {
     return sent_ns + (received_ns - sent_ns) / 2;
 }
 
-/* -1: outside. */
+/* -1: outside the range. */
 static int64_t step_of(const clv_clc_refine_t *refine, int64_t time_ns)
 {
     const int64_t since_ns = time_ns - refine->first_ns, step = since_ns / refine->step_ns;
@@ -139,7 +140,7 @@ static int64_t count_windows(const clv_clc_refine_t *refine)
     return n;
 }
 
-/* Two steps become one. */
+/* Merges pairs of steps. */
 static void widen(clv_clc_refine_t *refine)
 {
     const int64_t n = refine->n_steps;
@@ -151,7 +152,7 @@ static void widen(clv_clc_refine_t *refine)
     refine->step_ns *= 2;
 }
 
-/* How many windows there are, of how many bins, so that the cells are no more than allowed. */
+/* Sets the number of windows, and of bins per window, so that the cells are within the limit. */
 static void set_shape(clv_clc_refine_t *refine)
 {
     for (;;) {
@@ -200,11 +201,12 @@ static clv_clc_delay_t *cells_of(const clv_clc_refine_t *refine, uint32_t pair, 
                           (size_t) refine->n_bins];
 }
 
-/* Pairs with more messages than that are taken, and the first *n_equal of those with as many. */
+/* Pairs with more messages than the result are taken, and the first *n_equal of those with exactly
+ * as many. */
 static int64_t least_of_pairs(const clv_clc_refine_t *refine, uint32_t *n_equal)
 {
     const size_t n = (size_t) refine->n_hosts * refine->n_hosts;
-    int64_t low = 0, high = INT64_MAX; /* more than low are too many, than high are not */
+    int64_t low = 0, high = INT64_MAX; /* too many pairs above low, not above high */
     uint32_t n_above = 0;
     while (low < high) {
         const int64_t middle = low + (high - low) / 2;
@@ -314,7 +316,7 @@ void clv_clc_refine_take(clv_clc_refine_t *refine, int32_t from, int32_t to, int
 
 /* ---- corridors ---- */
 
-/* The mean time of what there is: messages may fill a small part of a step. */
+/* The mean time of the cells in use: messages may fill a small part of a step. */
 static void set_centre(clv_clc_refine_t *refine, int64_t window)
 {
     const int64_t begin_ns = refine->first_ns + refine->step_of[window] * refine->step_ns;
@@ -332,7 +334,7 @@ static void set_centre(clv_clc_refine_t *refine, int64_t window)
     refine->centres[window] = begin_ns + (n > 0 ? (int64_t) (sum / (double) n) : 0);
 }
 
-/* Of a window and its neighbours, where these are next to it. */
+/* Collects the delays of a window and of its direct neighbours. */
 static int64_t gather(const clv_clc_refine_t *refine, uint32_t pair, bool is_back, int64_t window,
                       clv_clc_delay_t *list)
 {
@@ -361,9 +363,10 @@ static void make_edges(clv_clc_refine_t *refine, uint32_t p)
     }
 }
 
-/* The narrowest corridor of all is as wide as two messages that nothing held up; what another is
- * wider its middle may be wrong by. A receiver that always comes late widens one side only, and all
- * of its corridors are wrong alike: those that are wider than stamps are wrong hardly count. */
+/* The narrowest corridor is as wide as two messages without delay; the excess width of another one
+ * is the possible error of its middle. A receiver that is always late widens one side only, and all
+ * of its corridors are wrong alike. So a corridor wider than the error of the stamps hardly
+ * counts. */
 static void weigh_edges(clv_clc_refine_t *refine)
 {
     const size_t n = (size_t) refine->n_windows * refine->n_pairs;
@@ -381,7 +384,7 @@ static void weigh_edges(clv_clc_refine_t *refine)
 
 /* ---- one window ---- */
 
-/* The narrowest corridor between a host that is reached and one that is not. */
+/* The narrowest corridor between a host with an offset and one without. */
 static int64_t next_pair(const clv_clc_refine_t *refine, const edge_t *edges)
 {
     int64_t found = -1;
@@ -396,13 +399,14 @@ static int64_t next_pair(const clv_clc_refine_t *refine, const edge_t *edges)
     return found;
 }
 
-/* The weight of where a host is already. */
+/* The weight of a host's present offset. */
 static double trust_of(const clv_clc_refine_t *refine)
 {
     return 1 / (refine->trust_ns * refine->trust_ns);
 }
 
-/* From the reference over one corridor after the other: sweeps begin near where they end. */
+/* Sets first offsets from the reference on, corridor by corridor, so that the least-squares passes
+ * start near their result. */
 static void reach(const clv_clc_refine_t *refine, const edge_t *edges)
 {
     state_t *states = refine->states;
@@ -419,8 +423,8 @@ static void reach(const clv_clc_refine_t *refine, const edge_t *edges)
     }
 }
 
-/* One sweep of least squares: each host halfway to what its corridors say, and to where it is
- * already, which is wrong by about trust. The largest move. */
+/* One pass of least squares: moves each host halfway to the mean of its corridors and its present
+ * offset, which is wrong by about trust. Returns the largest move. */
 static double sweep(const clv_clc_refine_t *refine, const edge_t *edges)
 {
     const double trust = trust_of(refine);
@@ -482,7 +486,7 @@ static void add(sums_t *sums, double weight, double x, double y)
     sums->xy += weight * x * y;
 }
 
-/* The weighted line through a window and its neighbours, at the window. */
+/* The value at the window of the weighted line through it and its neighbours. */
 static double smoothed(const clv_clc_refine_t *refine, size_t row, int64_t window)
 {
     const double *offsets = &refine->offsets[row], *weights = &refine->weights[row];

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * What programs that share a trace tell each other of collectives.
+ * The collectives of a trace that several programs share.
  *
- * The home takes enters as they come, and tells exits as soon as all is known that
- * they wait for. In a prefix operation that is so for all members up to the first whose enter is
- * missing, the others wait for the last enter.
+ * The home collects enters as they arrive, and releases an exit as soon as all enters that it waits
+ * for are known. In a prefix operation, these are the exits up to the first member whose enter is
+ * missing. In the other flavours, all exits wait for the last enter.
  */
 #include "apps/clc/clc_replay.h"
 
@@ -38,7 +38,7 @@ clv_clc_extreme_t clv_clc_replay_enter(const clv_clc_trace_t *part, const clv_cl
                                team->host[clv_clc_member_of(event)]};
 }
 
-/* Hosts may be in both. */
+/* Both may contain stamps of the same host. */
 static clv_clc_extreme_t later_of(clv_clc_extreme_t a, clv_clc_extreme_t b)
 {
     const clv_clc_extreme_t last = b.first > a.first ? b : a, other = b.first > a.first ? a : b;
@@ -92,7 +92,7 @@ static void tell_member(const clv_clc_home_t *home, const clv_clc_collective_t *
     }
 }
 
-/* n_missing is the number of members that were told. */
+/* n_missing is the number of members released so far. */
 static void go_on_prefix(const clv_clc_home_t *home, clv_clc_collective_t *collective)
 {
     const clv_clc_member_t *members = &home->trace->members[collective->first];
@@ -146,7 +146,7 @@ void clv_clc_home_take(const clv_clc_home_t *home, uint64_t g, uint32_t member, 
     }
 }
 
-/* Enters are not looked at any more, but where a limit follows from exits alone. */
+/* Overwrites the enters: the limits follow from exits alone. */
 void clv_clc_home_limit(const clv_clc_home_t *home, uint64_t g)
 {
     clv_clc_collective_t *collective = &home->trace->collectives[g];

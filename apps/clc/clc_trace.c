@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The shapes of a trace: checked, and stamps carried between events and their groups.
+ * Validates a trace, and copies stamps between events and their groups.
  */
 #include "apps/clc/clc_internal.h"
 
 #include <math.h>
 
-/* Stamps this far from 0 leave room for shifts. */
+/* Stamps up to this distance from 0 leave room for shifts. */
 #define LARGEST_STAMP (INT64_C(1) << 61)
 #define LARGEST_DELAY (INT64_C(1) << 40)
 
@@ -112,7 +112,7 @@ const char *clv_clc_check_config(const clv_clc_config_t *config)
     return NULL;
 }
 
-/* Members of one host are linked in a ring, each to the one before; the first to the last. */
+/* Links the members of one host in a ring, each to the one before, the first to the last. */
 void clv_clc_team_ring(clv_clc_team_t *team)
 {
     for (uint32_t i = 0; i < team->n_members; i++) {
