@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * A recorded program's calls, replayed (see what_if.h).
+ * Replays the calls of a recorded program (see what_if.h).
  */
 #include "apps/what_if/what_if.h"
 
@@ -10,7 +10,7 @@
 #include "util/util_min_max.h"
 #include "apps/what_if/what_if_internal.h"
 
-#define FIRST_NS INT64_C(1000000000) /* the first arrival in a replay: no time is 0 */
+#define FIRST_NS INT64_C(1000000000) /* the first arrival in a replay; a time of 0 means none */
 
 const clv_what_if_row_t clv_what_if_ways[CLV_WHAT_IF_N_WAYS] = {
 #define WAY_ROW(code, word, meaning) {word, meaning},
@@ -18,7 +18,7 @@ const clv_what_if_row_t clv_what_if_ways[CLV_WHAT_IF_N_WAYS] = {
 #undef WAY_ROW
 };
 
-/* A list's text is read by the component; by default it has the first collective alone. */
+/* The text of a list is parsed by the component; the default is its first collective. */
 #define PRESET_INT(preset)    (preset)
 #define PRESET_BOOL(preset)   (preset)
 #define PRESET_ENUM(preset)   (preset)
@@ -38,7 +38,7 @@ clv_choose_config_t clv_what_if_config(void)
 
 /* ---- sums ------------------------------------------------------------------------------------ */
 
-/* What is summed up while calls go by. */
+/* Sums over the calls replayed so far. */
 typedef struct sums {
     clv_what_if_result_t *result;
     int64_t first_ns, end_ns; /* of the run */
@@ -121,7 +121,7 @@ static bool waits_for(const clv_what_if_call_t *call, int32_t rank, int32_t othe
     }
 }
 
-/* The last of those it waits for, itself among them. */
+/* The last arrival among the ranks that this one waits for, itself included. */
 static int64_t last_awaited(const clv_what_if_call_t *call, const int64_t *arrival_ns,
                             int32_t n_ranks, int32_t rank)
 {
@@ -140,7 +140,7 @@ static void replay_other(const clv_what_if_call_t *call, int32_t n_ranks, const 
     int64_t recorded_ns = 0, replayed_ns = 0;
 
     for (int32_t p = 0; p < n_ranks; p++) {
-        if (root < 0 || p == root) { /* who waits for all waits for the same */
+        if (root < 0 || p == root) { /* ranks that wait for all wait for the same one */
             recorded_ns = last_awaited(call, call->arrival_ns, n_ranks, p);
             replayed_ns = last_awaited(call, arrival_ns, n_ranks, p);
         }
@@ -154,17 +154,17 @@ typedef struct replay {
     const clv_what_if_run_t *run;
     const clv_what_if_setting_t *setting;
     clv_what_if_way_t way;
-    bool is_balanced; /* no way; calls take what they took, and ranks compute the mean */
-    clv_what_if_learner_t **learners; /* by communicator; made when one is needed */
-    clv_what_if_fixed_t fixed;        /* of the ways that choose nothing */
-    clv_exits_t *exits;               /* NULL: nothing travels early */
+    bool is_balanced; /* no algorithm: calls keep their duration, and ranks compute for the mean */
+    clv_what_if_learner_t **learners; /* by communicator; created when needed */
+    clv_what_if_fixed_t fixed;        /* of the ways without a decider */
+    clv_exits_t *exits;               /* NULL: no vector is sent early */
     int64_t *times;
-    int64_t *recorded_exit_ns, *exit_ns;       /* by rank of the job, of its call before */
-    int32_t *has_left;                         /* by rank: it was in one */
-    int64_t *arrival_ns, *start_ns, *leave_ns; /* of a call */
+    int64_t *recorded_exit_ns, *exit_ns;       /* by rank of the job, of its previous call */
+    int32_t *has_left;                         /* by rank: it has made a call */
+    int64_t *arrival_ns, *start_ns, *leave_ns; /* of one call */
 } replay_t;
 
-/* NULL in *plan_p: clv takes the previous function. */
+/* NULL in *plan_p: clv runs the previous function. */
 static clv_status_t learnt_plan(replay_t *replay, const clv_what_if_call_t *call,
                                 const clv_plan_t **plan_p)
 {
@@ -182,7 +182,8 @@ static clv_status_t learnt_plan(replay_t *replay, const clv_what_if_call_t *call
     return status;
 }
 
-/* Whoever needs it gets a vector from the root of a broadcast, else from whoever comes last. */
+/* Every rank that needs a vector gets it from the root of a broadcast, otherwise from the last rank
+ * to arrive. */
 static void replay_bound(const replay_t *replay, const clv_what_if_call_t *call, int32_t n_ranks)
 {
     const int64_t vector_ns = clv_cost_round_ns(&replay->setting->cost, call->key.total_bytes);
@@ -234,7 +235,7 @@ static clv_status_t replay_planned(replay_t *replay, const clv_what_if_call_t *c
 
 /* ---- the loop -------------------------------------------------------------------------------- */
 
-/* What a rank computes between two calls it takes the same time for, whatever runs in them. */
+/* A rank's computing time between two calls is taken as independent of the algorithm. */
 static void arrive(replay_t *replay, const clv_what_if_call_t *call, int64_t first_ns)
 {
     const clv_what_if_comm_t *comm = &replay->run->comms[call->comm];
@@ -248,7 +249,7 @@ static void arrive(replay_t *replay, const clv_what_if_call_t *call, int64_t fir
     }
 }
 
-/* Each computes for the mean of all; who was in no call before began with the run. */
+/* Each rank computes for the mean of all; a rank without an earlier call began with the run. */
 static void balance(replay_t *replay, const clv_what_if_comm_t *comm)
 {
     int64_t sum_ns = 0;

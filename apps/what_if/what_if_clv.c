@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * What clv would run (see what_if_internal.h).
+ * Decides what clv would run (see what_if_internal.h).
  */
 #include "apps/what_if/what_if_internal.h"
 
@@ -11,12 +11,12 @@
 #include "util/util_alloc.h"
 #include "util/util_min_max.h"
 
-#define PATIENCE_NS    4000000 /* so long a call waits for its forecast, then it goes without */
+#define PATIENCE_NS    4000000 /* longest wait of a call for its forecast; then it runs without */
 #define CLOCK_ERROR_NS 2000
 
-/* A forecast, with what was decided for it. */
+/* A forecast and the decisions made for it. */
 typedef struct reported {
-    clv_pap_forecast_t forecast; /* version 0: there is none */
+    clv_pap_forecast_t forecast; /* version 0: no forecast */
     int64_t *predicted_ns;
     clv_node_plans_t *plans; /* decisions only */
 } reported_t;
@@ -25,13 +25,13 @@ typedef struct stream {
     clv_pap_stream_key_t arrivals_key;
     clv_pap_history_t *history;
     clv_choose_memory_t *memory;
-    clv_choose_keys_t keys; /* as the ranks note them */
+    clv_choose_keys_t keys; /* as the ranks store them */
     reported_t newest, in_use;
     clv_pap_record_t *records;
-    int64_t *ended_ns; /* arrivals at the call before, then exits */
+    int64_t *ended_ns; /* arrivals at the previous call, then exits */
     int64_t n_calls, next_sample, n_samples;
-    int64_t known_ns; /* when the newest forecast is everywhere */
-    int32_t ran;      /* in the call before */
+    int64_t known_ns; /* when all ranks have the newest forecast */
+    int32_t ran;      /* in the previous call */
     struct stream *next;
 } stream_t;
 
@@ -152,7 +152,7 @@ void clv_what_if_learner_free(clv_what_if_learner_t *learner)
 
 /* ---- the exchange ---------------------------------------------------------------------------- */
 
-/* Of the call that ranks are entering, and of the one before. */
+/* Records of the call that ranks are entering, and of the previous one. */
 static void give_records(const clv_what_if_learner_t *learner, stream_t *stream,
                          const int64_t *arrival_ns)
 {
@@ -171,7 +171,7 @@ static void give_records(const clv_what_if_learner_t *learner, stream_t *stream,
     }
 }
 
-/* The newest forecast, from the records. */
+/* Computes the newest forecast from the records. */
 static void feed(clv_what_if_learner_t *learner, stream_t *stream)
 {
     const clv_pap_record_set_t set = {.n_ranks = learner->comm->n_ranks,
@@ -210,7 +210,7 @@ static int64_t last_of(const int64_t *ns, int32_t n)
     return last_ns;
 }
 
-/* The forecast of the sample before comes into use; this one's records make the next. */
+/* Activates the forecast of the previous sample; this sample's records make the next one. */
 static void sample(clv_what_if_learner_t *learner, stream_t *stream, const int64_t *arrival_ns,
                    int64_t *start_ns)
 {
@@ -232,8 +232,8 @@ static void sample(clv_what_if_learner_t *learner, stream_t *stream, const int64
     stream->known_ns = last_of(arrival_ns, n_ranks) + learner->exchange_ns;
 }
 
-/* As if each rank had announced when it will come. The records of the call before are fed only now,
- * since what follows of them is used at once. */
+/* As if each rank had announced its arrival. The records of the previous call are fed only now,
+ * because the resulting forecast is used at once. */
 static void know(clv_what_if_learner_t *learner, stream_t *stream, const int64_t *arrival_ns)
 {
     const int32_t n_ranks = learner->comm->n_ranks;
@@ -259,7 +259,7 @@ static void know(clv_what_if_learner_t *learner, stream_t *stream, const int64_t
 
 /* ---- calls ----------------------------------------------------------------------------------- */
 
-/* What the forecast in use says of the key; where it says nothing, what goes without. */
+/* The decision of the active forecast for the key; without one, what runs without a forecast. */
 static clv_status_t decision_of(const clv_what_if_learner_t *learner, const stream_t *stream,
                                 const clv_pap_stream_key_t *key,
                                 const clv_pap_forecast_t **forecast_p,

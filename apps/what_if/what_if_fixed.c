@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Calls that look at no arrivals, and the cost that fits what ran by one of them (see
+ * Calls that ignore arrivals, and the cost that fits recorded calls of one of them (see
  * what_if_internal.h, what_if.h).
  */
 #include "apps/what_if/what_if_internal.h"
@@ -11,9 +11,9 @@
 #include "util/util_alloc.h"
 #include "util/util_min_max.h"
 
-#define FIT_LOW_PS  INT64_C(1)        /* a byte: 8 Tb/s */
+#define FIT_LOW_PS  INT64_C(1)        /* per byte: 8 Tb/s */
 #define FIT_HIGH_PS INT64_C(10000000) /* 0.8 Mb/s */
-#define FIT_GRAIN   512               /* to that part of the cost */
+#define FIT_GRAIN   512               /* to this fraction of the cost */
 
 /* ---- calls ----------------------------------------------------------------------------------- */
 
@@ -22,7 +22,7 @@ static const char *const pipelines[] = {[CLV_GOAL_REDUCE] = "chain-by-rank",
                                         [CLV_GOAL_ALLREDUCE] = "plain-ring",
                                         [CLV_GOAL_BCAST] = "bcast-chain"};
 
-/* A ring has a segment for each rank at least. */
+/* A ring has at least one segment per rank. */
 static int32_t segments_of(const clv_what_if_call_t *call, clv_goal_t goal, int32_t n_ranks)
 {
     const int64_t wanted =
@@ -67,7 +67,7 @@ static int64_t last_of(const int64_t *ns, int32_t n)
     return last_ns;
 }
 
-/* Nobody leaves before all have come. */
+/* No rank leaves before all have arrived. */
 static clv_status_t allreduce_exits(const clv_what_if_fixed_t *fixed,
                                     const clv_what_if_call_t *call, const int64_t *arrival_ns,
                                     int64_t *exit_ns)
@@ -98,16 +98,16 @@ static int64_t vector_ns(const clv_what_if_fixed_t *fixed, const clv_what_if_cal
     return clv_cost_round_ns(is_near ? &near : fixed->cost, call->key.total_bytes);
 }
 
-/* Seats are ranks from the root on. Seat v takes the vector from v less its highest bit, and sends
- * it to v + 1, v + 2, v + 4 ... beyond that bit, one after the other; who has not come is waited
- * for in the end, and holds up no other. */
+/* Seats number ranks from the root on. Seat v takes the vector from v less its highest bit, and
+ * sends it to v + 1, v + 2, v + 4 ... beyond that bit, one after the other. A late receiver delays
+ * the sender's exit, but no other receiver. */
 static void bcast_exits(const clv_what_if_fixed_t *fixed, const clv_what_if_call_t *call,
                         const int64_t *arrival_ns, int64_t *exit_ns)
 {
     const int32_t n = fixed->run->comms[call->comm].n_ranks, root = call->key.root;
 
     memcpy(exit_ns, arrival_ns, (size_t) n * sizeof *exit_ns);
-    for (int32_t seat = 0; seat < n; seat++) { /* whose exit is when it has the vector */
+    for (int32_t seat = 0; seat < n; seat++) { /* exit_ns is now when it has the vector */
         const int32_t from = (seat + root) % n;
         int64_t sent_ns = exit_ns[from];
         int32_t bit = 1;
@@ -148,7 +148,7 @@ typedef struct fit {
     int64_t *arrival_ns, *exit_ns;
 } fit_t;
 
-/* What the call ended later than the model says. */
+/* How much later than in the model the call ended. */
 static clv_status_t compare_call(const fit_t *fit, const clv_what_if_call_t *call,
                                  int64_t *longer_ns_p)
 {
@@ -169,7 +169,7 @@ static clv_status_t compare_call(const fit_t *fit, const clv_what_if_call_t *cal
     return status;
 }
 
-/* Whether more calls took longer than the model says than took shorter. */
+/* Whether more calls took longer than the model than took shorter. */
 static clv_status_t is_longer(const fit_t *fit, bool *longer_p)
 {
     int32_t n_calls = 0, n_longer = 0;
@@ -190,7 +190,7 @@ static clv_status_t is_longer(const fit_t *fit, bool *longer_p)
     return n_calls > 0 ? CLV_OK : CLV_NONE;
 }
 
-/* Between low and high lies one where it turns, else CLV_NONE. */
+/* Searches the turning point between low and high; CLV_NONE: there is none. */
 static clv_status_t search(const fit_t *fit, clv_cost_t *cost)
 {
     int64_t low = FIT_LOW_PS, high = FIT_HIGH_PS;
