@@ -25,7 +25,7 @@ static word_t name_of(const char *factor)
     return (word_t){factor, strcspn(factor, "=")};
 }
 
-/* Value number `index`; of length 0 when there is none. */
+/* Value number `index`, from 0; of length 0 if there is none. */
 static word_t value_of(const char *factor, int index)
 {
     const char *at = factor + strcspn(factor, "=") + 1;
@@ -91,7 +91,7 @@ static void fill_in(const char *command, word_t name, word_t value, char text[MA
     }
 }
 
-/* Labels are parts of file names. */
+/* Makes a label, which becomes part of a file name. */
 static void make_label(const char *label, word_t name, word_t value, char text[MAX_LABEL])
 {
     snprintf(text, MAX_LABEL, "%s%s%.*s.%.*s", label, *label ? "-" : "", (int) name.length,
@@ -115,7 +115,7 @@ static const char *keep(clv_factors_t *factors, const char *text)
 
 /* ---- all ---- */
 
-/* One more factor: every command of `before` with every value. */
+/* Crosses one more factor: every command of `before` with every value. */
 static clv_status_t cross_one(const char *factor, const clv_command_t *before, int n_before,
                               char texts[][MAX_COMMAND], char labels[][MAX_LABEL], int *n_p)
 {
@@ -138,7 +138,7 @@ static clv_status_t cross_one(const char *factor, const clv_command_t *before, i
     return CLV_OK;
 }
 
-/* The commands become those texts, in memory of the factors. */
+/* Replaces the commands by these texts, in memory of the factors. */
 static clv_status_t take_over(clv_factors_t *factors, char texts[][MAX_COMMAND],
                               char labels[][MAX_LABEL], int n, clv_runs_t *runs)
 {

@@ -17,7 +17,7 @@
 #define MAX_TICS      12
 #define MAX_PANELS    4
 #define TITLE_COLUMNS 90
-#define QUARTILES     4 /* mpiruns from which on bars are quartiles */
+#define QUARTILES     4 /* least number of mpiruns for bars from quartile to quartile */
 
 const clv_figure_t clv_figures[] = {
     {"patterns", "each algorithm under each arrival pattern", "after", "pattern",
@@ -56,7 +56,7 @@ const clv_figure_t *clv_figure_find(const char *name)
 
 /* ---- what is on the axes ---- */
 
-/* What a metric is called on the axis, and what its values are divided by. */
+/* A metric's label on the axis, and the divisor of its values. */
 static const struct {
     const char *metric;
     const char *label;
@@ -80,11 +80,11 @@ typedef struct picture {
     clv_plot_lines_t lines;
     const char *label;
     double unit;
-    double x[MAX_TICS]; /* where something was measured; patterns by number */
-    int n_x;            /* MAX_TICS + 1: too many for marks of their own */
+    double x[MAX_TICS]; /* measured x values; patterns by number */
+    int n_x;            /* MAX_TICS + 1: too many for one tic each */
     double low_x, high_x;
     double low_y, high_y;
-    double shift; /* from one line to the next, so that bars do not cover each other */
+    double shift; /* between lines, so that bars do not cover each other */
     const char *patterns[CLV_PLOT_LINES];
     int n_patterns;
 } picture_t;
@@ -213,7 +213,7 @@ static void write_points(FILE *script, const picture_t *picture, int line)
     }
 }
 
-/* gnuplot takes data blocks by name; lines of the plot command follow. */
+/* Writes the data as named blocks; the lines of the plot command follow. */
 static void write_data(FILE *script, const picture_t *picture)
 {
     for (int line = 0; line < picture->lines.n; line++) {
@@ -223,11 +223,11 @@ static void write_data(FILE *script, const picture_t *picture)
     }
 }
 
-/* Each line a hair beside the one before, all of them around the value. */
+/* Shifts each line slightly from the one before; together they are centred on the value. */
 static void write_x(FILE *script, const picture_t *picture, int line)
 {
     const int n_panels = picture->lines.has_panels ? picture->n_patterns : 1;
-    const int n_lines = picture->lines.n / n_panels; /* of a panel, as a rule */
+    const int n_lines = picture->lines.n / n_panels; /* per panel, normally */
     const double place = line % n_lines - (n_lines - 1) / 2.0;
     const double span = picture->high_x / picture->low_x;
 
@@ -274,7 +274,7 @@ static void write_line(FILE *script, const picture_t *picture, int line)
         is_box ? "#000000" : clv_plot_lines_colour(lines, line));
 }
 
-/* Those of one pattern, or all with NULL. */
+/* Writes the lines of one pattern, or all if NULL. */
 static void write_lines(FILE *script, const picture_t *picture, const char *pattern)
 {
     const char *separator = "plot ";
@@ -289,7 +289,7 @@ static void write_lines(FILE *script, const picture_t *picture, const char *patt
     fprintf(script, "\n");
 }
 
-/* A panel for each pattern, with equal axes. */
+/* One panel per pattern, with equal axes. */
 static void write_panels(FILE *script, const picture_t *picture)
 {
     for (int p = 0; p < picture->n_patterns; p++) {
@@ -300,7 +300,7 @@ static void write_panels(FILE *script, const picture_t *picture)
     fprintf(script, "unset multiplot\n");
 }
 
-/* Marks of the axis where something was measured, if these are few. */
+/* Tics at the measured values, if there are few. */
 static void write_tics(FILE *script, const picture_t *picture)
 {
     if (has_axis(picture, "pattern")) {
@@ -345,7 +345,7 @@ static void write_x_axis(FILE *script, const picture_t *picture)
     write_tics(script, picture);
 }
 
-/* Never empty, whatever was measured. Times begin at 0, benefits where they begin. */
+/* The range is never empty. Times begin at 0, benefits at their minimum. */
 static void write_y_axis(FILE *script, const picture_t *picture)
 {
     const double span = picture->high_y - picture->low_y;
@@ -373,7 +373,7 @@ static size_t most_runs(const clv_result_set_t *set)
     return n;
 }
 
-/* A line of the title, broken behind commas. */
+/* A line of the title, broken after commas. */
 static void write_broken(FILE *script, const char *text)
 {
     int column = 0;
@@ -389,7 +389,7 @@ static void write_broken(FILE *script, const char *text)
     }
 }
 
-/* What the table says below its rows stands above the picture. */
+/* Writes the notes below the table above the picture. */
 static void write_caveats(FILE *script, const picture_t *picture)
 {
     for (const clv_result_caveat_t *caveat = clv_results_caveats; caveat->line; caveat++) {
@@ -400,7 +400,7 @@ static void write_caveats(FILE *script, const picture_t *picture)
         if (memory && fclose(memory) == 0 && is_there) {
             write_broken(script, text);
         }
-        free(text); /* the stream's own */
+        free(text); /* allocated by the stream */
     }
 }
 
@@ -469,7 +469,7 @@ static void write_script(FILE *script, const picture_t *picture, const char *pat
     }
 }
 
-/* No shell: a file's name is never a command. */
+/* Without a shell, so that a file name is never a command. */
 static int run_gnuplot(const char *script_path)
 {
     int status = 0;
@@ -495,7 +495,7 @@ static void find_patterns(picture_t *picture)
     }
 }
 
-/* 0: too many lines. */
+/* False: too many lines. */
 static bool set_up(picture_t *picture, const clv_result_set_t *set, const clv_plot_t *plot)
 {
     size_t row = 0;

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Pictures of result groups by gnuplot: one line per algorithm and configuration, with bars, as
- * PNG, SVG or PDF by the file's name.
+ * Plots result groups with gnuplot: one line per algorithm and configuration, with bars, as PNG,
+ * SVG or PDF by the file's name.
  *
  * Points are medians of the mpiruns, bars reach from quartile to quartile (below four mpiruns from
- * the least to the largest). An algorithm has its colour everywhere, up to four patterns a panel
- * each; sizes and so on differ in mark and dash.
- * Not: a plotting library; without gnuplot the script is kept and its name told.
+ * the least to the largest). An algorithm has the same colour everywhere. Up to four patterns get a
+ * panel each; other factors, such as sizes, differ in mark and dash.
+ * Not: a plotting library; without gnuplot the script is kept and its name printed.
  * Units: as the axes say.
  * Errors: CLV_INVALID, CLV_UNSUPPORTED, with one line in reason.
- * Memory: what it allocates it frees.
+ * Memory: all is freed on return.
  * Threads: one.
  */
 #ifndef CLV_BENCH_PLOT_H
@@ -20,12 +20,12 @@
 
 #include "apps/bench/compare/bench_results.h"
 
-/* A figure of the papers, or one of our own: what is on the axes. */
+/* A figure of the papers or of clv, by its axes. */
 typedef struct clv_figure {
     const char *name;
     const char *meaning;
     const char *metric;
-    const char *x; /* "delay", "ranks", "bytes", "pattern"; "duration" is of clv-clock */
+    const char *x; /* "delay", "ranks", "bytes", "pattern"; "duration" for clv-clock */
     const char *title;
     bool log_x;
 } clv_figure_t;
@@ -36,11 +36,11 @@ const clv_figure_t *clv_figure_find(const char *name);
 
 typedef struct clv_plot {
     const clv_figure_t *figure;
-    const char *metric; /* that was read */
-    bool is_log;        /* values */
+    const char *metric; /* the metric read */
+    bool is_log;        /* of the values */
 } clv_plot_t;
 
-/* Whether the name ends in .png, .svg or .pdf, and can stand in a script. */
+/* Whether the name ends in .png, .svg or .pdf, and is safe in a script. */
 bool clv_plot_is_name(const char *path);
 
 /* Writes <path> (.png, .svg, .pdf). CLV_INVALID for another ending or an unwritable file,
@@ -50,29 +50,28 @@ clv_status_t clv_plot(const clv_result_set_t *set, const clv_plot_t *plot, const
 
 /* ---- bench_plot_lines.c
  *
- * Which results make a line of a figure, what it is called, and how it looks.
+ * Determines which results form a line of a figure, its name, and its look.
  *
- * What all lines have in common stands in the title, what tells them apart in the key. Units: as
- * the axes say. No I/O but into an open script.
- */
+ * Common factors of all lines are in the title, the others in the key. Units: as the axes say. No
+ * I/O except to an open script. */
 
 #define CLV_PLOT_LINES 64
 
 typedef struct clv_plot_line {
     const clv_result_group_t *first;
-    int algorithm; /* its number among the algorithms: the colour */
-    int variant;   /* its number among the lines of that algorithm: mark and dash */
+    int algorithm; /* number of the algorithm: the colour */
+    int variant;   /* number among that algorithm's lines: mark and dash */
 } clv_plot_line_t;
 
 typedef struct clv_plot_lines {
     clv_plot_line_t line[CLV_PLOT_LINES];
     int n;
     const clv_result_set_t *set;
-    const char *x;   /* the axis: the factor that does not tell lines apart */
-    bool has_panels; /* one for each pattern, with the same colours, marks and dashes */
+    const char *x;   /* the axis: the factor that does not separate lines */
+    bool has_panels; /* one per pattern, with the same colours, marks and dashes */
 } clv_plot_lines_t;
 
-/* false: more lines than a figure can show. */
+/* False: more lines than a figure can show. */
 bool clv_plot_lines_find(const clv_result_set_t *set, const char *x, bool has_panels,
                          clv_plot_lines_t *lines);
 bool clv_plot_lines_has(const clv_plot_lines_t *lines, int line, const clv_result_group_t *group);
@@ -81,7 +80,7 @@ bool clv_plot_lines_has(const clv_plot_lines_t *lines, int line, const clv_resul
 void clv_plot_lines_common(const clv_plot_lines_t *lines, FILE *script);
 void clv_plot_lines_name(const clv_plot_lines_t *lines, int line, FILE *script);
 
-/* "lc rgb '#0072b2' dt 2 pt 7": no two of 40 lines of a panel look the same. */
+/* "lc rgb '#0072b2' dt 2 pt 7": 40 lines of a panel all look different. */
 void clv_plot_lines_look(const clv_plot_lines_t *lines, int line, FILE *script);
 const char *clv_plot_lines_colour(const clv_plot_lines_t *lines, int line);
 

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-/* Colours that the colour-blind tell apart, marks and dashes that a printer does. */
+/* Colours that colour-blind readers can tell apart; marks and dashes for black-and-white print. */
 static const char *const colours[] = {"#0072b2", "#d55e00", "#009e73", "#cc79a7",
                                       "#e69f00", "#56b4e9", "#000000", "#999999"};
 static const int marks[] = {7, 5, 9, 11, 13, 6, 4, 8};
@@ -57,7 +57,7 @@ static void describe_couple(const clv_result_group_t *group, char *text, size_t 
 }
 
 static const struct {
-    const char *x; /* the axis on which it is no part of the line */
+    const char *x; /* the axis, a factor that does not separate lines */
     describe_t describe;
 } factors[] = {{"", describe_collective}, {"pattern", describe_pattern}, {"ranks", describe_ranks},
                {"bytes", describe_bytes}, {"delay", describe_delay},     {"", describe_couple}};
@@ -88,7 +88,7 @@ static bool is_common(const clv_result_set_t *set, size_t f)
     return true;
 }
 
-/* Those that all lines have in common, or those that tell them apart. */
+/* Writes the factors that all lines have in common, or those that separate them. */
 static void write_factors(const clv_plot_lines_t *lines, const clv_result_group_t *group,
                           bool common, const char *separator, FILE *script)
 {
@@ -128,7 +128,7 @@ static int line_of(const clv_plot_lines_t *lines, const clv_result_group_t *grou
     return line;
 }
 
-/* Numbers the algorithm among all, and the line among those of its algorithm. */
+/* Numbers the algorithm, and the line among those of its algorithm. */
 static void number_line(const clv_plot_lines_t *lines, clv_plot_line_t *new_line)
 {
     int n_algorithms = 0;

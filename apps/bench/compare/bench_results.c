@@ -27,7 +27,7 @@ const clv_result_caveat_t clv_results_caveats[] = {
 
 /* ---- one flat object ---- */
 
-/* What follows "key":, or NULL. */
+/* The text after "key":, or NULL. */
 static const char *find_value(const char *line, const char *key)
 {
     const size_t length = strlen(key);
@@ -72,7 +72,7 @@ static bool read_number(const char *line, const char *key, double *number_p)
     return true;
 }
 
-/* Numbers of "key":[...]; -1 when it is not there or malformed. */
+/* Returns how many numbers "key":[...] has; -1 if it is absent or malformed. */
 static long read_array(const char *line, const char *key, double *numbers, long max)
 {
     const char *from = find_value(line, key);
@@ -95,7 +95,7 @@ static long read_array(const char *line, const char *key, double *numbers, long 
 
 /* ---- groups ---- */
 
-/* Equal where a line has none. */
+/* An absent key gives the same text for all lines. */
 static void read_optional(const char *line, const char *key, char *text)
 {
     if (!read_text(line, key, text, CLV_RESULTS_TEXT)) {
@@ -110,7 +110,7 @@ static bool is_of_clocks(const char *line)
     return read_text(line, "record", record, sizeof record) && !strcmp(record, "clock");
 }
 
-/* A check of a synchronisation: how long after it stands for the pattern. */
+/* For a check of a synchronisation, the time since the synchronisation is the pattern. */
 static bool read_clock_factors(const char *line, clv_result_group_t *group)
 {
     double wait_ns;
@@ -147,7 +147,7 @@ static bool same_number(double a, double b)
     return !(a < b) && !(a > b);
 }
 
-/* A delay in parts of a measured time is not the same number twice. */
+/* A delay given as a multiple of a measured time differs in ns between mpiruns. */
 static bool same_delay(const clv_result_group_t *a, const clv_result_group_t *b)
 {
     return *a->delay && *b->delay ? !strcmp(a->delay, b->delay)
@@ -173,7 +173,7 @@ static bool has_caveat(const clv_result_group_t *group, const clv_result_group_t
     return (group->caveats & caveat->bit) && (!like || clv_results_comparable(group, like));
 }
 
-/* Whether a group before it has its name and the caveat. */
+/* Whether an earlier group with the caveat has the same name. */
 static bool is_named(const clv_result_set_t *set, size_t index, const clv_result_group_t *like,
                      const clv_result_caveat_t *caveat)
 {
@@ -228,7 +228,7 @@ clv_result_group_t *clv_results_group(clv_result_set_t *set, const clv_result_gr
     return &set->groups[set->n_groups++];
 }
 
-/* The array of a metric, by its key or by the key without "_ns"; -1 when it has none. */
+/* Reads a metric's array, by its key or the key without "_ns"; -1 if there is none. */
 static long read_metric(const char *line, const char *metric, double *values)
 {
     char key[CLV_RESULTS_TEXT];
@@ -238,7 +238,7 @@ static long read_metric(const char *line, const char *metric, double *values)
     return n_values < 0 ? read_array(line, metric, values, MAX_CALLS) : n_values;
 }
 
-/* Marks the calls that are not usable. A loop's blocks all are, and its lines say nothing of it. */
+/* Marks the unusable calls. All blocks of a loop are usable, and its lines have no such key. */
 static void mark_unusable(const char *line, double *values, long n_values, double *usable)
 {
     const long n_usable = read_array(line, "usable", usable, MAX_CALLS);
@@ -274,8 +274,8 @@ static clv_status_t keep_calls(clv_result_group_t *group, const double *values, 
     return CLV_OK;
 }
 
-/* Keeps n_sample of them in their order, each choice equally likely (Knuth's algorithm S): calls
- * that are further apart depend less on each other. Returns how many are left. */
+/* Keeps n_sample values in their order, each choice equally likely (Knuth's algorithm S): calls
+ * further apart depend less on each other. Returns how many are left. */
 static size_t draw_sample(const clv_result_set_t *set, double *values, size_t n_values,
                           uint64_t run)
 {
@@ -291,8 +291,8 @@ static size_t draw_sample(const clv_result_set_t *set, double *values, size_t n_
     return set->n_sample > 0 ? n : n_values;
 }
 
-/* Keeps the calls, and makes the usable ones through the filter to one median. CLV_INVALID when
- * there are none and the metric is no plain number either. */
+/* Keeps the calls, and reduces the usable ones to one median after the filter. CLV_INVALID if there
+ * are none and the metric is not a plain number either. */
 static clv_status_t reduce_calls(const char *line, const char *metric, double *values,
                                  double *usable, const clv_result_set_t *set,
                                  clv_result_group_t *group, double *median_p)
@@ -321,7 +321,7 @@ static clv_status_t reduce_calls(const char *line, const char *metric, double *v
     return n_kept > 0 ? CLV_OK : CLV_INVALID;
 }
 
-/* The error of a clock: the true one where it is known. */
+/* The error of a clock: the true one if known. */
 static bool read_clock_error(const char *line, const char *metric, double *error_ns_p)
 {
     if (strcmp(metric, CLV_RESULTS_CLOCK_METRIC)) {
@@ -349,7 +349,7 @@ static clv_status_t add_check(const char *line, const char *metric, clv_result_g
     return CLV_OK;
 }
 
-/* A synchronisation after which some rank had no clock says nothing about errors. */
+/* A synchronisation that left a rank without a clock gives no error. */
 static bool is_failed(const char *line)
 {
     double n_failed;
@@ -357,7 +357,7 @@ static bool is_failed(const char *line)
     return read_number(line, "failed_ranks", &n_failed) && n_failed > 0.0;
 }
 
-/* "metric":null: the configuration has none, as no overlap without a delay. */
+/* "metric":null: not defined for this configuration, such as overlap without a delay. */
 static bool is_null(const char *line, const char *metric)
 {
     const char *value = find_value(line, metric);
@@ -433,7 +433,7 @@ clv_status_t clv_results_read(const char *path, const char *label, const char *m
     if (status != CLV_OK) {
         snprintf(reason, reason_bytes, "%s, line %d: %s", path, number, explain(status));
     }
-    free(line); /* getline's own */
+    free(line); /* allocated by getline */
     fclose(file);
     clv_free(scratch);
     return status;
@@ -456,7 +456,7 @@ const char *clv_results_default_metric(const char *path)
                  : read_text(line, "mode", mode, sizeof mode) && !strcmp(mode, "loop") ? "iteration"
                                                                                        : metric;
     }
-    free(line); /* getline's own */
+    free(line); /* allocated by getline */
     fclose(file);
     return metric;
 }

@@ -23,7 +23,7 @@
 
 /* ---- commands ---- */
 
-/* "clv=mpirun --mca ...": a label as it was written once. In a shell it would run "--mca". */
+/* Whether this is a label of the former form: "clv=mpirun --mca ...". A shell would run "--mca". */
 static bool is_old_label(const char *text)
 {
     const size_t word = strspn(text, LETTERS);
@@ -93,7 +93,7 @@ static clv_status_t complain(char *reason, size_t reason_bytes, const char *form
     return CLV_INVALID;
 }
 
-/* Notes the command in the folder, or compares it with the one noted. */
+/* Writes the command into the folder, or compares it with the one there. */
 static bool is_noted(const clv_runs_t *runs, int command)
 {
     const char *text = runs->commands[command].text;
@@ -153,7 +153,8 @@ static void note_interrupt(int signal_number)
     interrupted = 1;
 }
 
-/* 0 or what waitpid says. As system(), but an interrupt ends us, too, once the command ended. */
+/* Returns 0 or the status of waitpid. Like system(), but after the command ended, an interrupt ends
+ * this program too. */
 static int run_line(const char *line)
 {
     int status = -1;
@@ -169,7 +170,7 @@ static int run_line(const char *line)
     return status;
 }
 
-/* Gives what a run left behind a name that no other has. */
+/* Renames the output of a failed run to an unused name. */
 static void set_aside(const char *part, const char *path)
 {
     char aside[CLV_RUNS_PATH + 32];
@@ -189,7 +190,7 @@ static bool is_empty(const char *path)
     return stat(path, &status) != 0 || status.st_size == 0;
 }
 
-/* Whether it ended well and left results. The command is the user's own; ours is the option. */
+/* Whether the run succeeded and wrote results. The user gave the command; we add the option. */
 static bool run_once(const clv_runs_t *runs, int command, int run)
 {
     char path[CLV_RUNS_PATH];
@@ -244,7 +245,7 @@ static int *shuffled(const clv_runs_t *runs, int n)
     return order;
 }
 
-/* Those that are not there, in that order; their number. */
+/* Keeps the runs without a file, in the same order; returns their number. */
 static int keep_missing(const clv_runs_t *runs, int *order, int n)
 {
     char path[CLV_RUNS_PATH];
@@ -259,7 +260,7 @@ static int keep_missing(const clv_runs_t *runs, int *order, int n)
     return n_missing;
 }
 
-/* What drifts does not favour a command. */
+/* In random order, so that drift favours no command. */
 static void run_in_order(clv_runs_t *runs, const int *order, int n)
 {
     const time_t started = time(NULL);

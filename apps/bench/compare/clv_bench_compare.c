@@ -3,12 +3,12 @@
  * clv-bench-compare: is A faster than B? From several mpiruns of clv-bench, after the method of
  * "MPI Benchmarking Revisited" (sections 5 and 6).
  *
- * What: runs commands several times each in shuffled order (or takes files of earlier runs), makes
- * one filtered median of each mpirun, and compares algorithms, or commands, by Wilcoxon's rank sum
- * test, one-sided; with the size of the effect and its interval. Or, paired, call by call and block
- * by block: the ratio to the baseline with the limits of the signed rank test. Draws pictures.
+ * What: runs each command several times in shuffled order (or takes files of earlier runs),
+ * computes one filtered median per mpirun, and compares algorithms, or commands, by Wilcoxon's
+ * one-sided rank sum test, with the effect size and its interval. Or paired, by call or block: the
+ * ratio to the baseline with the limits of the signed rank test. Draws pictures.
  * Not: a measurement; that is clv-bench. No MPI here.
- * Exit: 0, 1 a command failed (what others left is compared), 2 wrong use or unreadable results.
+ * Exit: 0, 1 a command failed (the other results are compared), 2 wrong use or unreadable results.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -162,7 +162,7 @@ static clv_status_t read_files(job_t *job, char **files)
     return status;
 }
 
-/* Those that are there. */
+/* Reads the result files that exist. */
 static clv_status_t read_runs(job_t *job)
 {
     char path[CLV_RUNS_PATH];
@@ -258,7 +258,7 @@ static int end(job_t *job, clv_status_t status)
 {
     clv_results_free(&job->set);
     clv_factors_free(&job->factors);
-    const int lost = clv_output_end(&program, 0); /* what goes wrong is told below the table */
+    const int lost = clv_output_end(&program, 0); /* errors are reported below the table */
     if (status != CLV_OK) {
         clv_options_wrong(&program, *job->reason ? job->reason : clv_status_text(status));
         return status == CLV_SYSTEM ? EXIT_COMMAND : EXIT_USAGE;

@@ -23,7 +23,7 @@ typedef struct drawn {
     const clv_result_group_t *group;
     int32_t n_calls;
     double mean[CLV_MEANS_DRAWN];
-    double w, normal_p; /* NaN where nothing scatters */
+    double w, normal_p; /* NaN if all values are equal */
 } drawn_t;
 
 const char *clv_means_read(clv_means_t *means, const char *text)

@@ -48,8 +48,8 @@ static bool is_named(const clv_result_group_t *group, const char *name)
     return !strcmp(group->algorithm, name) || !strcmp(group->label, name);
 }
 
-/* What a group is compared with: the named algorithm, or the same algorithm under the named label,
- * or the first comparable group. */
+/* The group to compare with: of the named algorithm, or of the same algorithm under the named
+ * label, or the first comparable group. */
 static const clv_result_group_t *baseline_of(const clv_compare_t *compare,
                                              const clv_result_group_t *group)
 {
@@ -110,7 +110,7 @@ static double p_of_welch(const clv_result_group_t *group, const clv_result_group
     return p_of_t(group, base, tail, false);
 }
 
-/* Distributions may differ in more ways than one: there is no better here. */
+/* Always two-sided: distributions may differ in more ways than one, so neither is better. */
 static double p_of_smirnov(const clv_result_group_t *group, const clv_result_group_t *base,
                            clv_stats_tail_t tail)
 {
@@ -151,7 +151,7 @@ static bool is_two_sided(const clv_compare_t *compare)
     return compare->is_two_sided || test_of(compare)->is_two_sided;
 }
 
-/* Whether the mpiruns' medians may come from a normal distribution; NaN for fewer than three. */
+/* Tests whether the medians come from a normal distribution; NaN for fewer than three mpiruns. */
 static double normal_p(const clv_result_group_t *group)
 {
     double w;
@@ -160,7 +160,7 @@ static double normal_p(const clv_result_group_t *group)
     return clv_stats_shapiro_wilk(group->value, group->n_runs, &w, &p) == CLV_OK ? p : NAN;
 }
 
-/* The same by Kolmogorov's test; NaN when nothing scatters. */
+/* The same by Kolmogorov's test; NaN if all values are equal. */
 static double normal_ks_p(const clv_result_group_t *group)
 {
     const double mean = clv_stats_mean(group->value, group->n_runs);
@@ -172,10 +172,10 @@ static double normal_ks_p(const clv_result_group_t *group)
                : NAN;
 }
 
-/* A group against its baseline; NaN where there are too few mpiruns. */
+/* A group against its baseline; NaN if there are too few mpiruns. */
 typedef struct compared {
     const clv_result_group_t *group;
-    const clv_result_group_t *base; /* NULL or the group itself: there is nothing to compare with */
+    const clv_result_group_t *base; /* NULL or the group itself: no baseline */
     double median, low, high;
     double ratio, p_value, wins;
     clv_stats_shift_t shift;
@@ -231,7 +231,7 @@ static void print_comparison(const clv_compare_t *compare, const compared_t *row
     }
 }
 
-/* Once for a table: which of its rows are to be read with care, and why. */
+/* Once per table: which rows to read with care, and why. */
 static void print_caveats(const clv_compare_t *compare, const clv_result_group_t *first)
 {
     for (const clv_result_caveat_t *caveat = clv_results_caveats; caveat->line; caveat++) {
@@ -290,7 +290,7 @@ typedef struct paired {
     const clv_result_group_t *base;
     size_t n_pairs;
     double median;           /* of the kept calls, in the metric's own unit */
-    clv_stats_shift_t ratio; /* NaN where there is none */
+    clv_stats_shift_t ratio; /* NaN if there is none */
 } paired_t;
 
 static double median_of_calls(const clv_result_group_t *group, double *scratch)
@@ -458,7 +458,7 @@ static void json_factors(clv_json_t *json, const clv_compare_t *compare,
     clv_json_flag(json, "network_bound", !(group->caveats & CLV_CAVEAT_CPU_BOUND) != 0);
 }
 
-/* The unit is in the key where it is one. */
+/* The key ends in _ns if the value is a time. */
 static void json_value(clv_json_t *json, const clv_compare_t *compare, const char *name,
                        double value)
 {
