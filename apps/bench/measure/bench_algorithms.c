@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Algorithms as communicators made under different settings; see bench_algorithms.h.
+ * Implements algorithms as communicators created under different settings; see
+ * bench_algorithms.h.
  */
 #include "apps/bench/measure/bench_algorithms.h"
 
@@ -10,14 +11,14 @@
 
 #include "util/util_alloc.h"
 
-#define COMPONENT_KEY "ompi_comm_coll_preference" /* the info key Open MPI 4.1 and later look at */
+#define COMPONENT_KEY "ompi_comm_coll_preference" /* info key for Open MPI 4.1 and later */
 #define MAX_VALUE     256
 #define HINT_SUFFIX   "+hint"
 
 typedef struct preset {
     const char *name;
     const char *meaning;
-    const char *collective; /* NULL: every one */
+    const char *collective; /* NULL: any */
     const char *components;
     const char *number; /* of coll_tuned_<collective>_algorithm, or NULL */
     const char *segment_bytes;
@@ -87,7 +88,7 @@ static void force_tuned(clv_algorithm_t *algorithm, const char *collective, cons
     }
 }
 
-/* "clairvoyant" or "clairvoyant:sma": one of the component's algorithms, and its predictor. */
+/* "clairvoyant" or "clairvoyant:sma": one of the component's algorithms, with its predictor. */
 static void force_clv(clv_algorithm_t *algorithm, const char *collective, const char *argument)
 {
     char name[CLV_ALGORITHM_TEXT];
@@ -107,7 +108,7 @@ static bool is_number(const char *text)
     return *text && strspn(text, "0123456789") == strlen(text);
 }
 
-/* The row of that name for that collective; the one at the end when there is none. */
+/* The row with that name for that collective, or the terminating row. */
 static const preset_t *find_preset(const char *name, size_t length, const char *collective)
 {
     const preset_t *row = presets;
@@ -143,7 +144,7 @@ static clv_status_t parse_preset(const char *text, const char *argument, const c
     return CLV_OK;
 }
 
-/* "clv+hint", "clv:chain+hint": nobody but clv listens to a hint. */
+/* Parses "clv+hint", "clv:chain+hint": only clv uses hints. */
 static clv_status_t parse_hinted(const char *text, const char *collective,
                                  clv_algorithm_t *algorithm)
 {
@@ -153,7 +154,7 @@ static clv_status_t parse_hinted(const char *text, const char *collective,
     if (strcspn(text, ":+") != 3 || strncmp(text, "clv", 3)) {
         return CLV_INVALID;
     }
-    memcpy(plain, text, length); /* shorter than the name, which was checked */
+    memcpy(plain, text, length); /* shorter than the name, whose length was checked */
     const char *colon = strchr(plain, ':');
     algorithm->is_hinted = true;
     return parse_preset(plain, colon ? colon + 1 : NULL, collective, algorithm);
@@ -236,7 +237,7 @@ clv_status_t clv_algorithm_parse(const char *text, const char *collective,
     return status;
 }
 
-/* ---- what is read at MPI_Init only ---- */
+/* ---- settings read only at MPI_Init ---- */
 
 static bool uses(const clv_algorithm_t *algorithms, int n_algorithms, const char *prefix)
 {
@@ -256,14 +257,14 @@ static bool uses(const clv_algorithm_t *algorithms, int n_algorithms, const char
 
 void clv_algorithm_prepare_environment(const clv_algorithm_t *algorithms, int n_algorithms)
 {
-    /* Rules stay as built in unless a forced algorithm overrides them on one communicator. */
+    /* Forced algorithms override the built-in rules on single communicators only. */
     if (uses(algorithms, n_algorithms, "coll_tuned")) {
         setenv("OMPI_MCA_coll_tuned_use_dynamic_rules", "1", 0);
     }
-    /* Priority 0 means off; communicators that exclude clv are not touched by it. */
+    /* Priority 0 would be off; communicators that exclude clv are unaffected. */
     if (uses(algorithms, n_algorithms, "coll_clv")) {
         setenv("OMPI_MCA_coll_clv_priority", "40", 0);
-        setenv("OMPI_MCA_coll_clv_collectives", "^", 0); /* all there are: the row says which */
+        setenv("OMPI_MCA_coll_clv_collectives", "^", 0); /* all; the row selects */
     }
 }
 
@@ -298,7 +299,7 @@ static clv_status_t open_variable(const char *name, variable_t *variable)
     return CLV_UNSUPPORTED;
 }
 
-/* The value of an enumeration's name, or of a number as text. */
+/* Converts an enumeration's name, or a number as text, to its value. */
 static clv_status_t enum_value(MPI_T_enum names, const char *text, int *value_p)
 {
     int n_items = 0;
@@ -351,7 +352,7 @@ static clv_status_t write_text(const variable_t *variable, const char *text)
     return MPI_T_cvar_write(variable->handle, &value) == MPI_SUCCESS ? CLV_OK : CLV_UNSUPPORTED;
 }
 
-/* Raw bytes are enough to put a value back. */
+/* Writes the saved raw bytes back. */
 static void restore(variable_t *variable)
 {
     MPI_T_cvar_write(variable->handle, variable->before);
@@ -395,8 +396,8 @@ static bool has_component(const char *name)
     return true;
 }
 
-/* The library keeps the control variables of a component that refused one of them. Our own has its
- * counters only if it did not. */
+/* The library keeps the control variables of a component that refused one of them. Our own
+ * component registers its counters only if it did not. */
 static bool is_refused(const char *name)
 {
     int index;
@@ -406,7 +407,7 @@ static bool is_refused(const char *name)
                MPI_SUCCESS;
 }
 
-/* The components asked for by name must be there; the excluded ones need not. */
+/* The components requested by name must exist; the excluded ones need not. */
 static clv_status_t check_components(const char *components, char *reason, size_t reason_bytes)
 {
     char name[CLV_ALGORITHM_TEXT];

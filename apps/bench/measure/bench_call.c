@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * A call, its announcement and its turn; see bench_measure.h.
+ * A call, its announcement, and the order of algorithms; see bench_measure.h.
  */
 #include "clv.h" /* first: it needs _GNU_SOURCE */
 
@@ -10,7 +10,7 @@
 
 #include "util/util_time.h"
 
-#define N_MESSAGES  4 /* the first one connects */
+#define N_MESSAGES  4 /* the first one connects the ranks */
 #define TAG_MESSAGE 205
 #define PROGRESS_NS (2 * CLV_NS_PER_S)
 #define ORDER_SALT  UINT64_C(0x6f72646572) /* "order": its own stream of random numbers */

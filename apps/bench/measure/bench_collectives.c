@@ -6,8 +6,8 @@
 
 #include <string.h>
 
-#define PERIOD      61 /* inputs repeat after so many positions; prime: no block size divides it */
-#define VALUE_RANGE 16 /* inputs are below it: sums of 4096 of them are exact in a float */
+#define PERIOD      61 /* period of the inputs; prime: no block size divides it */
+#define VALUE_RANGE 16 /* inputs are smaller: a float holds sums of 4096 of them exactly */
 #define RUBBISH     0x5a
 
 /* ---- elements ---- */
@@ -119,7 +119,7 @@ static int combine(clv_operation_t operation, int a, int b)
     }
 }
 
-/* The first ranks' inputs combined, one period of positions. */
+/* One period of the combined inputs of the first n_ranks ranks. */
 static void combined_period(const clv_bench_call_t *call, int n_ranks, int *period)
 {
     for (size_t p = 0; p < PERIOD; p++) {
@@ -130,7 +130,8 @@ static void combined_period(const clv_bench_call_t *call, int n_ranks, int *peri
     }
 }
 
-/* Compares n items of recv from recv_from on with the periodic values from position on. */
+/* Compares n items of recv, starting at recv_from, with the periodic values, starting at
+ * position. */
 static bool matches(const clv_bench_call_t *call, size_t recv_from, size_t n_items,
                     const int *period, size_t position)
 {
@@ -166,7 +167,7 @@ static bool has_inputs_up_to_mine(const clv_bench_call_t *call)
     return has_inputs_of(call, call->rank + 1);
 }
 
-/* Nothing is promised to rank 0. */
+/* False on rank 0, whose result of an exclusive scan is undefined. */
 static bool has_inputs_before_mine(const clv_bench_call_t *call)
 {
     return call->rank == 0 || has_inputs_of(call, call->rank);
@@ -192,7 +193,7 @@ static bool has_root_vector(const clv_bench_call_t *call)
     return matches(call, 0, (size_t) call->count, period, 0);
 }
 
-/* Block r of recv is rank r's data from the given position on. */
+/* Whether block r of recv is rank r's data, starting at position, for all r. */
 static bool has_blocks(const clv_bench_call_t *call, size_t position)
 {
     int period[PERIOD];
@@ -246,8 +247,8 @@ static size_t nothing(const clv_bench_call_t *call)
     return 0;
 }
 
-/* Copies the first period over the rest, doubling: filling must not take the processor that other
- * ranks' calls need. */
+/* Copies the first period over the rest, doubling each time: filling must not take processor time
+ * that other ranks need for their calls. */
 static void repeat_period(void *buffer, size_t n_bytes, size_t period_bytes)
 {
     char *bytes = buffer;
@@ -282,7 +283,7 @@ void clv_bench_fill(const clv_collective_t *collective, const clv_bench_call_t *
 #define TYPE(call) (clv_element_kind((call)->element).type)
 #define OP(call)   (clv_operation_op((call)->operation))
 
-/* One row of the family: the blocking form and the nonblocking one from the same arguments. */
+/* Defines the blocking and the nonblocking form of a call from the same arguments. */
 #define CALLS(name, Name, Iname, ...)                                                              \
     static int run_##name(const clv_bench_call_t *c)                                               \
     {                                                                                              \

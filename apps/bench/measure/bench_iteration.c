@@ -35,8 +35,8 @@ static int64_t last_end_of(const block_t *block, int64_t call)
     return last_ns;
 }
 
-/* Between a rank's arrivals at the call before those that count, if there is one, and at the last.
- */
+/* Mean time between two arrivals of a rank, from the last call that does not count, if any, to the
+ * last call. */
 static double iteration_of_rank(const block_t *block, int rank)
 {
     const int64_t first = block->lead > 0 ? block->lead - 1 : 0;
@@ -73,7 +73,7 @@ static void add_call(const block_t *block, int64_t call, clv_iteration_t *figure
     }
 }
 
-/* Of the times in the call, of all ranks together. */
+/* Adds the 99th percentile of the times in the call, over all ranks. */
 static clv_status_t add_p99(const block_t *block, clv_iteration_t *figures)
 {
     const size_t n = (size_t) block->n_ranks * (size_t) (block->n_calls - block->lead);

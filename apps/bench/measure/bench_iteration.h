@@ -1,21 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * What a program feels: the figures of a block of iterations, from the times of all ranks.
+ * The figures of a block of iterations as a program sees them, from the times of all ranks.
  *
- * An iteration is: compute, make the call that is measured, and whatever else binds the ranks.
- * Every rank notes when it arrived at the call, left it, and ended the iteration.
+ * An iteration is: compute, make the measured call, then any further synchronisation. Every rank
+ * records when it arrived at the call, left it, and ended the iteration.
  *
  *     rank 0 (root)  ==|....+++|          ==|...+++|           =  computing
  *     rank 1         ======|++|======|++|======|++|            +  in the call
  *                             ^ end 0       ^ end 1            .  waiting in it
  *
  * The time of an iteration is how far the LAST END moves, where end(i) is when the last rank has
- * ended iteration i: (end(last) - end(lead - 1)) / (calls - lead). These add up to the
- * program's wall time whatever the ranks do in between, and a rank that runs ahead does not make
- * them smaller. The iteration time of one rank is the time between its own successive arrivals; of
- * a fast rank that nobody holds up it is its computing.
- * The first `lead` calls of a block do not count: ranks begin a block together, and how far apart
- * they can drift builds up during calls.
+ * ended iteration i: (end(last) - end(lead - 1)) / (calls - lead). These add up to the program's
+ * wall time whatever the ranks do in between, and a rank that runs ahead does not reduce them. The
+ * iteration time of one rank is the time between its own successive arrivals; for a fast rank that
+ * never waits, its computing time. The first `lead` calls of a block do not count: ranks begin a
+ * block together, and their distance builds up over the calls.
  * Not: the measuring (bench_loop.h), statistics over blocks (bench_stats.h). Pure, no MPI.
  * Units: ns on one clock. Thread-safe. Cost: ranks^2 x calls.
  */
@@ -28,20 +27,20 @@
 
 typedef struct clv_iteration_times {
     int64_t arrival_ns; /* at the measured call */
-    int64_t exit_ns;    /* from it */
-    int64_t end_ns;     /* of the iteration: also from what else binds the ranks */
+    int64_t exit_ns;    /* leaving it */
+    int64_t end_ns;     /* end of the iteration, after any further synchronisation */
 } clv_iteration_times_t;
 
-/* The figures of a block, over the calls that count; one row each: field, and its name in reports.
- * ahead_calls: the most calls a rank had entered beyond those that the slowest rank had left at
- * that time. With one vector a call, so many vectors at most lie between two ranks. */
+/* The figures of a block, over the calls that count; per row a field and its name in reports.
+ * ahead_calls: the most calls that a rank had entered beyond those that the slowest rank had left
+ * at that time. At one vector per call, at most that many vectors lie between two ranks. */
 #define CLV_ITERATION_FIGURES(XX)                                                                  \
     XX(iteration_ns, "iteration_ns")  /* how far the last end moves per iteration */               \
     XX(in_call_ns, "in_call_ns")      /* mean over ranks and calls of exit - arrival */            \
     XX(in_couple_ns, "in_couple_ns")  /* mean of end - exit */                                     \
     XX(worst_ns, "worst_ns")          /* the longest exit - arrival */                             \
-    XX(p99_ns, "p99_ns")              /* 99 of 100 of all ranks' are at most so long */            \
-    XX(fastest_ns, "fastest_pace_ns") /* the least iteration time of a rank, the largest */        \
+    XX(p99_ns, "p99_ns")              /* 99th percentile over all ranks */                         \
+    XX(fastest_ns, "fastest_pace_ns") /* least and largest iteration time of a rank */             \
     XX(slowest_ns, "slowest_pace_ns")                                                              \
     XX(ahead_calls, "ahead_calls")                                                                 \
     XX(ahead_ns, "ahead_ns") /* the largest distance of an iteration's end from the last one */

@@ -67,7 +67,7 @@ typedef struct measuring {
     const clv_loop_t *loop;
     const clv_pattern_t *pattern;
     clv_loop_results_t *results;
-    clv_iteration_times_t *own; /* of this rank in the block under way */
+    clv_iteration_times_t *own; /* of this rank in the current block */
     clv_iteration_times_t *all; /* rank 0: of all ranks in a block */
     double *rank_iteration_ns;  /* rank 0: of the block */
     int64_t *delay_ns;
@@ -79,7 +79,7 @@ typedef struct measuring {
     int64_t n_planned;
 } measuring_t;
 
-/* What a rank says of a block besides its times; summed over ranks. */
+/* A rank's report on a block besides its times; summed over ranks. */
 typedef struct reported {
     int64_t n_wrong;
     int64_t cpu_wait_ns;
@@ -96,7 +96,7 @@ static void compute_until(const measuring_t *m, int64_t until_ns)
     clv_bench_clock_wait(clock, until_ns);
 }
 
-/* Computes from begun_ns on, calls, couples. */
+/* One iteration: computes from begun_ns on, calls, synchronises. */
 static int iterate(measuring_t *m, int a, int64_t begun_ns, clv_iteration_times_t *times)
 {
     clv_bench_setup_t *setup = m->setup;
@@ -117,7 +117,7 @@ static int iterate(measuring_t *m, int a, int64_t begun_ns, clv_iteration_times_
     return status;
 }
 
-/* n_calls iterations from number first_iteration of the pattern on, begun together. */
+/* Runs n_calls iterations from number first_iteration of the pattern on; ranks begin together. */
 static reported_t run_block(measuring_t *m, int a, int64_t first_iteration, int64_t n_calls)
 {
     clv_bench_setup_t *setup = m->setup;
@@ -146,7 +146,7 @@ static reported_t run_block(measuring_t *m, int a, int64_t first_iteration, int6
     return reported;
 }
 
-/* The figures of the block's first n_calls, without its lead calls, on rank 0. */
+/* Computes the figures of the block's first n_calls, without its lead calls, on rank 0. */
 static clv_status_t conclude_block(measuring_t *m, reported_t reported, int64_t n_calls,
                                    int64_t lead_calls, clv_loop_block_t *block)
 {
@@ -178,7 +178,7 @@ static clv_loop_block_t *cell(const measuring_t *m, clv_loop_block_t *rows, int6
     return rows ? &rows[row * m->setup->n_algorithms + a] : NULL;
 }
 
-/* What does not learn needs no more than the calls that are reported. */
+/* Algorithms that do not learn need only the calls that are reported. */
 static int64_t opening_calls(const measuring_t *m, int a)
 {
     return m->setup->warm_learners && strncmp(m->setup->algorithms[a].components, "clv", 3) != 0
@@ -280,7 +280,7 @@ static int64_t most_calls(const clv_loop_t *loop)
     return loop->opening_calls > loop->block_calls ? loop->opening_calls : loop->block_calls;
 }
 
-/* Rank 0 holds what is known of all. */
+/* Allocates the data of all ranks, on rank 0. */
 static bool allocate_all(measuring_t *m)
 {
     const size_t n_ranks = (size_t) m->setup->call.n_ranks;

@@ -57,7 +57,7 @@ static double value(const rows_t *rows, int64_t row, int a, figure_t get)
     return get(&rows->blocks[row * rows->n_algorithms + a].figures);
 }
 
-/* The values, sorted, in scratch. */
+/* Fills scratch with the sorted values; returns their number. */
 static size_t sorted_values(const rows_t *rows, int a, figure_t get, double *scratch)
 {
     for (int64_t i = 0; i < rows->n; i++) {
@@ -84,7 +84,7 @@ static double largest(const rows_t *rows, int a, figure_t get, double *scratch)
     return quantile(rows, a, get, 1.0, scratch);
 }
 
-/* Ratio of the figure to another algorithm's, row by row; limits are NaN where rows are too few. */
+/* Ratio of the figure to another algorithm's, by row; limits are NaN if there are too few rows. */
 static clv_stats_shift_t ratio_to(const rows_t *rows, int a, int other, figure_t get,
                                   double *scratch)
 {
@@ -193,7 +193,7 @@ static void print_row(FILE *out, const clv_loop_report_t *report, int a, double 
     fprintf(out, " %6lld\n", (long long) n_wrong(report, a));
 }
 
-/* The most rows that any function above sorts. */
+/* Room for the largest number of rows that a function above sorts. */
 static double *scratch_for(const clv_loop_report_t *report)
 {
     const int64_t n = report->results->n_blocks + report->results->n_starts + 1;
@@ -219,7 +219,7 @@ void clv_loop_report_table(FILE *out, const clv_loop_report_t *report)
 
 /* ---- does clv help here ---- */
 
-/* The one whose iterations are shortest, of clv or of the others; -1: there is none. */
+/* The algorithm with the shortest iterations, among clv's or among the others; -1: none. */
 static int strongest(const clv_loop_report_t *report, bool of_clv, double *scratch)
 {
     const rows_t blocks = blocks_of(report);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * From /proc and /sys; see bench_machine.h.
+ * Reads /proc and /sys; see bench_machine.h.
  */
 #include "apps/bench/measure/bench_machine.h"
 
@@ -18,7 +18,7 @@
 #define CLV_BUILD_FLAGS ""
 #endif
 
-/* The first line of a file, "" when it is not to be read. */
+/* The first line of a file, "" if it cannot be read. */
 static void read_line(const char *root, const char *path, char text[MAX_TEXT])
 {
     char name[2 * MAX_TEXT];
@@ -28,7 +28,7 @@ static void read_line(const char *root, const char *path, char text[MAX_TEXT])
     FILE *file = fopen(name, "r");
     if (file != NULL) {
         if (fgets(text, MAX_TEXT, file) == NULL) {
-            text[0] = '\0'; /* of a network that is down */
+            text[0] = '\0'; /* the network is down */
         }
         fclose(file);
     }
@@ -43,7 +43,7 @@ static double read_number(const char *root, const char *path)
     return strtod(text, NULL);
 }
 
-/* What stands behind the colon of the first such line of /proc/cpuinfo. */
+/* The text after the colon of the first such line of /proc/cpuinfo. */
 static void read_cpuinfo(const char *root, const char *key, char text[MAX_TEXT])
 {
     char line[4096];
@@ -87,7 +87,7 @@ static void put_frequency(clv_json_t *json, const char *root)
                                       : "");
 }
 
-/* "eth0 10000 Mb/s, ib0": interfaces that are up, with what they say of their speed. */
+/* "eth0 10000 Mb/s, ib0": interfaces that are up, with their speed if known. */
 static void gather_networks(const char *root, char *text, size_t n_bytes)
 {
     char path[2 * MAX_TEXT];
@@ -167,6 +167,6 @@ void clv_bench_cache_cool(clv_bench_cache_t *cache)
 {
     if (cache->buffer) {
         memset(cache->buffer, ++cache->turn, cache->n_bytes);
-        __asm__ volatile("" : : "r"(cache->buffer) : "memory"); /* it is written, read or not */
+        __asm__ volatile("" : : "r"(cache->buffer) : "memory"); /* keeps the writes */
     }
 }

@@ -15,20 +15,20 @@
 #include "util/util_alloc.h"
 #include "util/util_time.h"
 
-#define WARM_CALLS 2 /* of what does not learn: connections, buffers */
-#define MAX_TRIES  3 /* of a call whose start some rank missed */
+#define WARM_CALLS 2 /* for algorithms that do not learn: connections, buffers */
+#define MAX_TRIES  3 /* of a call whose start any rank missed */
 
-/* What a rank knows of one call; gathered as numbers after the last round. */
+/* A rank's record of one call; gathered as numbers after the last round. */
 typedef struct record {
     int64_t start_ns; /* the planned arrival */
-    int64_t delay_ns; /* of it, behind this rank's start */
+    int64_t delay_ns; /* delay of that arrival after this rank's start */
     int64_t arrival_ns;
     int64_t exit_ns;
     int64_t cpu_wait_ns;
     int64_t is_on_time;
     int64_t is_valid;
-    int64_t is_hinted;  /* the component took this rank's announcement */
-    int64_t longest_ns; /* in the call, of any rank; known to all */
+    int64_t is_hinted;  /* the component accepted this rank's announcement */
+    int64_t longest_ns; /* longest time in the call on any rank; known to all */
 } record_t;
 #define RECORD_NUMBERS ((int) (sizeof(record_t) / sizeof(int64_t)))
 
@@ -41,7 +41,7 @@ const clv_bench_scheme_t clv_bench_schemes[] = {
 
 /* ---- one call ---- */
 
-/* One, or a row of them. */
+/* Makes one call, or a row of calls. */
 static int perform_all(const clv_bench_setup_t *setup, int a, const clv_bench_call_t *call)
 {
     const int64_t n = setup->scheme->is_row ? setup->in_row : 1;
@@ -56,7 +56,7 @@ static int perform_all(const clv_bench_setup_t *setup, int a, const clv_bench_ca
     return status;
 }
 
-/* As if one call of a row took the mean of them. */
+/* The exit of one call of a row, if it took the mean time of the row. */
 static int64_t mean_exit(const clv_bench_setup_t *setup, int64_t arrival_ns, int64_t exit_ns)
 {
     return setup->scheme->is_row ? arrival_ns + (exit_ns - arrival_ns) / setup->in_row : exit_ns;
@@ -80,14 +80,14 @@ static int timed_call(const clv_bench_setup_t *setup, int a, const clv_bench_cal
     const int64_t end_ns = clv_bench_clock_now(&sync->clock);
     record->exit_ns = mean_exit(setup, record->arrival_ns, end_ns);
     record->cpu_wait_ns = clv_bench_cpu_wait_ns() - waited_ns;
-    /* A window that is found must hold the call; one that was given shows it by the next start. */
+    /* A searched window must contain the call; a short fixed one delays the next start. */
     const int64_t window_end_ns = record->start_ns - record->delay_ns + sync->window_ns;
     record->is_on_time &= setup->window.rule->judge == NULL || end_ns <= window_end_ns;
     return status;
 }
 
-/* What all ranks must know of a call: whether every start was heard in time, the longest time in
- * it, whether some rank was interrupted. Returns whether it failed anywhere. */
+/* Exchanges what all ranks must know of a call: whether every rank heard the start in time, the
+ * longest time in it, whether a rank was interrupted. Returns whether it failed on any rank. */
 static bool agree(clv_bench_setup_t *setup, int status, record_t *record)
 {
     int64_t facts[] = {!record->is_on_time, status != MPI_SUCCESS,
@@ -100,8 +100,9 @@ static bool agree(clv_bench_setup_t *setup, int status, record_t *record)
     return facts[1] != 0;
 }
 
-/* Makes ready for the next call, whichever it is: its input has a number of its own. Called before
- * ranks agree on the last one: none fills a buffer between the notice of a start and the start. */
+/* Prepares the next call, whichever it is; each call has its own input. Called before the ranks
+ * agree on the previous call, so that no rank fills a buffer between the broadcast of a start and
+ * the start itself. */
 static void prepare(clv_bench_setup_t *setup, clv_bench_call_t *call)
 {
     call->iteration++;
@@ -109,8 +110,8 @@ static void prepare(clv_bench_setup_t *setup, clv_bench_call_t *call)
     clv_bench_cache_cool(&setup->cache);
 }
 
-/* Repeats a call whose start was missed; what it computed counts all the same. Returns an MPI
- * error, the same on all ranks or fatal. */
+/* Repeats a call whose start was missed. Wrong results count even so. Returns an MPI error, equal
+ * on all ranks or fatal. */
 static int round_of(clv_bench_setup_t *setup, int a, clv_bench_call_t *call, record_t *record)
 {
     const int n_tries = setup->window.rule->judge == NULL ? MAX_TRIES : 1;
@@ -118,7 +119,7 @@ static int round_of(clv_bench_setup_t *setup, int a, clv_bench_call_t *call, rec
     call->comm = setup->comms[a];
     for (int attempt = 0; attempt < n_tries; attempt++) {
         if (setup->sync->has_barrier) {
-            MPI_Barrier(setup->sync->comm); /* a double one, with that of the start */
+            MPI_Barrier(setup->sync->comm); /* a double barrier, with that of the start */
         }
         const int status = timed_call(setup, a, call, record);
         record->is_valid &= setup->algorithms[a].is_bound || setup->collective->is_valid(call);
@@ -181,7 +182,7 @@ static clv_bench_metrics_t derive(const record_t *all, int64_t stride, int n_ran
     return m;
 }
 
-/* Of the calls that every rank started in time. */
+/* Over the calls that every rank started in time. */
 static void find_lateness(const clv_bench_setup_t *setup, const record_t *all, int64_t n_calls,
                           const clv_bench_metrics_t *metrics)
 {
@@ -206,7 +207,7 @@ static void find_lateness(const clv_bench_setup_t *setup, const record_t *all, i
     }
 }
 
-/* All ranks' visits of a call. */
+/* Copies all ranks' visits of a call. */
 static void find_visits(const record_t *all, int64_t stride, int n_ranks, clv_bench_visit_t *visits)
 {
     int64_t first_ns = INT64_MAX;
@@ -221,7 +222,7 @@ static void find_visits(const record_t *all, int64_t stride, int n_ranks, clv_be
     }
 }
 
-/* On rank 0, where everything of all ranks is: metrics, lateness, visits. */
+/* Runs on rank 0, which has the data of all ranks: metrics, lateness, visits. */
 static void derive_all(const clv_bench_setup_t *setup, const record_t *all, int64_t n_calls,
                        clv_bench_metrics_t *metrics)
 {
@@ -267,14 +268,15 @@ static clv_status_t collect(clv_bench_setup_t *setup, const record_t *own, int64
 
 /* ---- the loop ---- */
 
-/* Calls before the measured ones that change nothing need not be made. */
+/* Whether a call before the measured ones has no effect and can be skipped. */
 static bool is_idle(const clv_bench_setup_t *setup, int a, int64_t left)
 {
     return setup->warm_learners && left > WARM_CALLS &&
            strncmp(setup->algorithms[a].components, "clv", 3) != 0;
 }
 
-/* A measurement under way. Rounds are numbered through all batches; the pattern goes by it. */
+/* A measurement under way. Rounds are numbered across batches; the number selects the pattern's
+ * iteration. */
 typedef struct rounds {
     const clv_pattern_t *pattern;
     record_t *records; /* [iterations][n_algorithms] */
@@ -282,11 +284,11 @@ typedef struct rounds {
     int64_t *delay_ns;
     double *scratch; /* [iterations] */
     int64_t warmup;
-    int64_t iterations; /* that there is room for */
-    int64_t n_done;     /* of all kinds */
-    int64_t n_kept;     /* in the records */
-    uint64_t wrong;     /* a bit for each algorithm that gave a wrong result, kept or not */
-    int64_t begun_ns;   /* local, as the next */
+    int64_t iterations; /* capacity of records */
+    int64_t n_done;     /* rounds of all kinds */
+    int64_t n_kept;     /* rounds in the records */
+    uint64_t wrong;     /* bit per algorithm with a wrong result, in any round */
+    int64_t begun_ns;   /* local clock, as the next */
     int64_t shown_ns;
 } rounds_t;
 
@@ -307,7 +309,7 @@ static clv_status_t one_round(clv_bench_setup_t *setup, rounds_t *rounds, record
     return CLV_OK;
 }
 
-/* They share the first row: a wrong result shows in it. */
+/* Warm-up calls all use the first row; wrong results are recorded there. */
 static clv_status_t warm_up(clv_bench_setup_t *setup, rounds_t *rounds)
 {
     clv_status_t status = CLV_OK;
@@ -320,8 +322,8 @@ static clv_status_t warm_up(clv_bench_setup_t *setup, rounds_t *rounds)
     return status;
 }
 
-/* So many rounds into the records from `at` on. How many were made in time is in *n_made_p; one
- * that was interrupted is none. */
+/* Runs n rounds into the records from `at` on. *n_made_p: rounds completed in time, without an
+ * interrupted one. */
 static clv_status_t run_batch(clv_bench_setup_t *setup, rounds_t *rounds, int64_t at, int64_t n,
                               int64_t *n_made_p)
 {
@@ -350,7 +352,7 @@ static int is_round_valid(const clv_bench_setup_t *setup, const record_t *row)
     return is_valid;
 }
 
-/* Moves the valid rounds of a batch behind those that are kept, and counts. */
+/* Moves the valid rounds of a batch behind those kept so far, and counts them. */
 static void keep_valid(const clv_bench_setup_t *setup, rounds_t *rounds, int64_t n_made,
                        clv_window_batch_t *batch)
 {
@@ -375,7 +377,7 @@ static void keep_valid(const clv_bench_setup_t *setup, rounds_t *rounds, int64_t
     batch->n_kept = rounds->n_kept;
 }
 
-/* Relative, of the longest times in the calls, of the algorithm that scatters most. */
+/* Relative standard error of the longest times in the calls, of the algorithm with the largest. */
 static double standard_error(const clv_bench_setup_t *setup, const rounds_t *rounds)
 {
     const size_t n = (size_t) rounds->n_kept;
@@ -392,8 +394,8 @@ static double standard_error(const clv_bench_setup_t *setup, const rounds_t *rou
     return n > 1 ? worst : INFINITY;
 }
 
-/* What a call takes at least, on the slowest rank, with the slowest algorithm: of a tenth of the
- * rounds (NBCBench). They are not kept. */
+/* Estimates the minimum time of a call, on the slowest rank, with the slowest algorithm, from a
+ * tenth of the rounds (NBCBench). They are not kept. */
 static clv_status_t estimate(clv_bench_setup_t *setup, rounds_t *rounds)
 {
     const int64_t n = rounds->iterations / 10 > 0 ? rounds->iterations / 10 : 1;
@@ -415,7 +417,7 @@ static clv_status_t estimate(clv_bench_setup_t *setup, rounds_t *rounds)
     return status;
 }
 
-/* What comes before the first window is behind barriers. */
+/* Calls before the first window start after barriers. */
 static clv_status_t prepare_window(clv_bench_setup_t *setup, rounds_t *rounds)
 {
     const clv_bench_sync_t kept = *setup->sync;
@@ -430,7 +432,7 @@ static clv_status_t prepare_window(clv_bench_setup_t *setup, rounds_t *rounds)
     return status;
 }
 
-/* Batch after batch, until the rule of the window has enough. */
+/* Runs batches until the window's rule has enough. */
 static clv_status_t run_batches(clv_bench_setup_t *setup, rounds_t *rounds)
 {
     clv_window_t *window = &setup->window;
@@ -446,7 +448,7 @@ static clv_status_t run_batches(clv_bench_setup_t *setup, rounds_t *rounds)
         batch.total_ns += clv_local_now_ns();
         MPI_Bcast(&batch.total_ns, 1, MPI_INT64_T, 0, setup->sync->comm);
         if (n_made == 0) {
-            break; /* the time is up, or it was interrupted */
+            break; /* time is up, or interrupted */
         }
         keep_valid(setup, rounds, n_made, &batch);
         batch.standard_error = standard_error(setup, rounds);
@@ -463,7 +465,7 @@ static clv_status_t run_all(clv_bench_setup_t *setup, rounds_t *rounds)
         rounds->records[i].is_valid = 1;
     }
     prepare(setup, &setup->call);
-    MPI_Barrier(setup->sync->comm); /* the only one: later ranks meet when they agree */
+    MPI_Barrier(setup->sync->comm); /* the only one: in later rounds ranks meet when they agree */
     if (setup->window.rule->judge != NULL) {
         return run_batches(setup, rounds);
     }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * See bench_sync.h. The group is one of those that stay inside an organisation (239.192/14,
- * RFC 2365); which, and the port, are drawn from the first rank's clock and process.
+ * See bench_sync.h. The group is an organisation-local one (239.192/14, RFC 2365). Group and port
+ * are drawn from rank 0's clock and process number.
  */
 #include "apps/bench/measure/bench_sync.h"
 
@@ -18,16 +18,17 @@
 #include "util/util_hash.h"
 #include "util/util_time.h"
 
-#define HEAR_NS    (300 * CLV_NS_PER_MS) /* after which a datagram is lost */
+#define HEAR_NS    (300 * CLV_NS_PER_MS) /* a datagram not heard by then is lost */
 #define N_PROBES   5
 #define FIRST_PORT 32768
 #define N_PORTS    28000
 #define GROUPS     UINT32_C(0xefc00000) /* 239.192.0.0, */
-#define N_GROUPS   UINT32_C(0x3ffff)    /* and so many addresses behind it */
+#define N_GROUPS   UINT32_C(0x3ffff)    /* mask of the addresses after it */
 
-/* What rank 0 tells of one of its networks; plain bytes, all ranks are built alike. */
+/* Rank 0's description of one of its networks; sent as plain bytes, since all ranks run one
+ * build. */
 typedef struct network {
-    uint32_t address, mask; /* of rank 0 in it, as on the wire; address 0: there is no more */
+    uint32_t address, mask; /* of rank 0, in network byte order; address 0: end of the list */
     char name[IF_NAMESIZE];
 } network_t;
 
@@ -42,7 +43,7 @@ static struct in_addr address_of(const struct sockaddr *address)
     return ((const struct sockaddr_in *) (const void *) address)->sin_addr;
 }
 
-/* That of the same host comes last: it reaches nobody else. */
+/* The loopback network comes last: it reaches no other host. */
 static bool is_usable(const struct ifaddrs *one, int is_loopback)
 {
     return one->ifa_addr != NULL && one->ifa_addr->sa_family == AF_INET &&
@@ -51,7 +52,7 @@ static bool is_usable(const struct ifaddrs *one, int is_loopback)
            (is_loopback || (one->ifa_flags & IFF_MULTICAST) != 0);
 }
 
-/* Number `index` of this rank's; address 0 when there is no such one. */
+/* This rank's network number `index`; address 0: no such network. */
 static network_t network_of(int index)
 {
     network_t network = {0};
@@ -74,7 +75,7 @@ static network_t network_of(int index)
     return network;
 }
 
-/* This rank's own address in rank 0's network; 0 where it has none. */
+/* This rank's own address in rank 0's network; 0: none. */
 static uint32_t own_address(const network_t *theirs)
 {
     network_t mine = network_of(0);
@@ -95,7 +96,7 @@ static bool set(int file, int option, const void *value, socklen_t n_bytes)
     return setsockopt(file, IPPROTO_IP, option, value, n_bytes) == 0;
 }
 
-/* Ranks of one host share the port, and each hears its own copy. */
+/* Ranks of one host share the port, and each receives its own copy. */
 static bool join_group(clv_bench_multicast_t *multicast, uint32_t own)
 {
     const int yes = 1, one_hop = 1, no = 0;
@@ -126,7 +127,7 @@ static void send_start(const clv_bench_multicast_t *multicast)
     const ssize_t ignored =
         sendto(multicast->socket, &start, sizeof start, 0,
                (const struct sockaddr *) &multicast->group, sizeof multicast->group);
-    (void) ignored; /* nobody hears it then, and says so */
+    (void) ignored; /* then no rank hears it, and all say so */
 }
 
 static void sleep_for(int64_t ns)
@@ -136,7 +137,7 @@ static void sleep_for(int64_t ns)
     (void) nanosleep(&pause, NULL);
 }
 
-/* Older ones that were not waited for any more are passed over. */
+/* Skips older datagrams, for which ranks no longer wait. */
 static bool hear_start(const clv_bench_multicast_t *multicast)
 {
     const int64_t until_ns = clv_local_now_ns() + HEAR_NS;
@@ -177,7 +178,7 @@ void clv_bench_multicast_close(clv_bench_multicast_t *multicast)
 
 /* ---- trying ---- */
 
-/* The lowest rank for which it is not so, known to all; the number of ranks if it is for all. */
+/* The lowest rank with is_so false, known to all; the number of ranks if there is none. */
 static int first_without(MPI_Comm comm, bool is_so)
 {
     int rank, n_ranks, first;
@@ -189,7 +190,8 @@ static int first_without(MPI_Comm comm, bool is_so)
     return first;
 }
 
-/* One of several starts is heard by everybody; or the first rank that heard none of the last. */
+/* Sends several starts. Returns the number of ranks once all ranks hear one; otherwise the first
+ * rank that missed the last. */
 static int probe(MPI_Comm comm, clv_bench_multicast_t *multicast, int n_ranks)
 {
     int first = 0;
@@ -260,7 +262,7 @@ clv_status_t clv_bench_multicast_open(MPI_Comm comm, clv_bench_multicast_t *mult
         MPI_Bcast(&network, (int) sizeof network, MPI_BYTE, 0, comm);
         is_open = network.address != 0 &&
                   try_network(comm, multicast, &network, n_ranks, reason,
-                              i == 0 ? reason_bytes : 0); /* the first is the one meant */
+                              i == 0 ? reason_bytes : 0); /* keep the first reason */
     }
     return is_open ? CLV_OK : CLV_UNSUPPORTED;
 }

@@ -17,13 +17,13 @@ static double normal_above(double z)
     return 0.5 * erfc(z / sqrt(2.0));
 }
 
-/* Newton's steps on the tail from a rough start: quadratic, so few. */
+/* Newton's method on the tail from a rough start: converges quadratically, in few steps. */
 double clv_stats_normal_quantile(double p)
 {
     const bool is_low = p < 0.5;
     const double tail = is_low ? p : 1.0 - p;
     const double t = sqrt(-2.0 * log(tail));
-    /* Abramowitz and Stegun 26.2.23: wrong by 4.5e-4 at most. */
+    /* Abramowitz and Stegun 26.2.23: error at most 4.5e-4. */
     double z = t - (2.515517 + t * (0.802853 + t * 0.010328)) /
                        (1.0 + t * (1.432788 + t * (0.189269 + t * 0.001308)));
 
@@ -164,7 +164,7 @@ static void weigh(double *weights, size_t n_values)
     weights[1] = n_exact == 2 ? a2 : weights[1];
 }
 
-/* 1 - W, which is what is small. */
+/* 1 - W, computed directly because it is small. */
 static double shortfall(const double *sorted, size_t n_values, const double *weights)
 {
     const double mean = clv_stats_mean(sorted, n_values);

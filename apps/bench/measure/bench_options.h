@@ -22,51 +22,51 @@ typedef struct clv_bench_options {
     const char *operation;
     const char *sync;
     const char *clock;
-    const char *timer; /* NULL: monotonic, where it is not realtime */
+    const char *timer; /* NULL: monotonic, unless the clock is realtime */
     const char *window_rule;
     const char *scheme;
     const char *cache;
-    const char *couple;  /* of a loop: what else binds the ranks in an iteration */
-    const char *compute; /* of a loop: what every rank computes, a delay */
+    const char *couple;  /* loop: further synchronisation in an iteration */
+    const char *compute; /* loop: computing time of every rank, as a delay */
     const char *json;    /* file to append to, or NULL */
-    const char *xdr;     /* the same */
+    const char *xdr;     /* as json */
     int64_t root;
     int64_t iterations;
     int64_t warmup;
-    int64_t balanced; /* calls of the balanced run each configuration starts with */
+    int64_t balanced; /* calls of the balanced run that starts each configuration */
     int64_t seconds;  /* per configuration; 0: no limit */
-    int64_t blocks;   /* of a loop: of each algorithm */
+    int64_t blocks;   /* loop: per algorithm */
     int64_t block_calls;
-    int64_t lead_calls; /* of them that do not count */
-    int64_t starts;     /* of a loop: times that everything is learnt anew */
+    int64_t lead_calls; /* calls of a block that do not count */
+    int64_t starts;     /* loop: number of starts from an unlearnt state */
     int64_t window_us;
     int64_t least;    /* rounds before precision may end a configuration */
-    int64_t in_row;   /* calls behind each other in schemes that time them together */
-    double precision; /* relative standard error that is small enough */
+    int64_t in_row;   /* consecutive calls in schemes that time them together */
+    double precision; /* sufficient relative standard error */
     int64_t seed;
     double jitter;
     bool is_loop;
-    bool is_spinning; /* of a loop: computing takes a processor */
+    bool is_spinning; /* loop: computing uses the processor */
     bool nonblocking;
-    bool warm_learners; /* only what learns from its calls is warmed up in full */
+    bool warm_learners; /* full warm-up only for algorithms that learn from their calls */
     bool keep_order;    /* algorithms in the order given instead of shuffled per iteration */
-    bool shuffles;      /* configurations in an order of the seed instead of the one given */
+    bool shuffles;      /* configurations in an order drawn from the seed, not as given */
     bool per_rank;      /* arrivals and exits of every rank in the JSON lines */
-    bool is_check;      /* a loop of its own programs and words, see bench_report.h */
-    bool strict;        /* exit 3 when the processors, not the network, set the figures */
+    bool is_check;      /* a loop with its own preset and output, see bench_report.h */
+    bool strict;        /* exit 3 if the processors, not the network, determine the figures */
 } clv_bench_options_t;
 
 /* Of clv_bench_options_t. */
 extern const clv_option_t clv_bench_option_rows[];
 
-/* "2M", "64K", "1024": bytes. "50ms", "200us", "0.2s": ns; "1.5x": parts of the balanced run time,
- * then ns is 0 and factor set. CLV_INVALID otherwise. */
+/* "2M", "64K", "1024": bytes. "50ms", "200us", "0.2s": ns; "1.5x": a multiple of the balanced run
+ * time, with ns 0 and factor set. CLV_INVALID otherwise. */
 clv_status_t clv_bench_parse_size(const char *text, size_t *bytes_p) CLV_MUST_CHECK;
 clv_status_t clv_bench_parse_delay(const char *text, int64_t *ns_p,
                                    double *factor_p) CLV_MUST_CHECK;
 
-/* Cuts item number `index` of a comma separated list into buffer; false when there is none. A comma
- * inside an item is not possible. */
+/* Copies item number `index` of a comma separated list into buffer; false if there is none. Items
+ * cannot contain a comma. */
 bool clv_bench_list_item(const char *list, int index, char *buffer, size_t buffer_bytes);
 
 #endif

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Collectives over public point-to-point MPI that belong in every table: the ring, Radix-K and the
- * butterfly (bench_radix.h), which no library offers for reduce, and the bound, which no correct
- * reduce can beat by much.
- * Not for inter-communicators; only the bound takes operations that do not commute. Scratch: one
- * vector and one block, allocated per call (outside the figures of interest: 2 MiB take under
- * 0.2 ms).
+ * Collectives over public point-to-point MPI for comparison: the ring, Radix-K and the butterfly
+ * (bench_radix.h), which no library offers for reduce, and the bound, which no correct reduce can
+ * beat by much. Not for inter-communicators; only the bound supports operations that do not
+ * commute. Scratch: one vector and one block, allocated per call (negligible: 2 MiB take under 0.2
+ * ms).
  */
 #include <string.h>
 
@@ -15,7 +14,7 @@
 
 enum { TAG_RING = 101, TAG_GATHER = 102, TAG_BOUND = 103, TAG_OTHER_BOUND = 104 };
 
-/* Block b of n: the first count % n blocks hold one element more. */
+/* Start of block b of n: the first count % n blocks have one element more. */
 static int block_start(const clv_bench_call_t *call, int block)
 {
     const int base = call->count / call->n_ranks;
@@ -155,11 +154,11 @@ int clv_bench_reduce_butterfly(const clv_bench_call_t *call)
     return reduce_in_groups(call, CLV_RADIX_BUTTERFLY);
 }
 
-/* ---- bounds of allreduce and broadcast: what no correct one can beat by much, since the last
- * arriver's vector must leave it and the result must reach it. They move vectors and combine
- * nothing. No memory of their own. */
+/* ---- bounds of allreduce and broadcast. No correct algorithm is much faster, since the last
+ * rank's vector must leave it and the result must reach it. They move vectors and combine nothing.
+ * No memory of their own. */
 
-/* The last arriver, but not this rank; the highest of several. -1: there is nobody else. */
+/* The last rank to arrive other than `rank`, the highest of several. -1: there is no other rank. */
 static int last_but(const clv_bench_call_t *call, int rank)
 {
     int last = -1;

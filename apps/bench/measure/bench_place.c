@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Hosts by shared memory, binding by the kernel's masks; see bench_place.h.
+ * Finds hosts by shared memory, and binding by the kernel's masks; see bench_place.h.
  */
 #include "apps/bench/measure/bench_place.h"
 
@@ -46,7 +46,7 @@ void clv_bench_place_find(MPI_Comm comm, clv_bench_place_t *place_p)
     MPI_Allreduce(&is_bound, &place_p->n_bound, 1, MPI_INT, MPI_SUM, comm);
 }
 
-/* In words: "none", or how many ranks to how many processors. */
+/* Describes the binding: "none", or how many ranks to how many processors. */
 static void describe_binding(const clv_bench_place_t *place, char *text, size_t n_bytes)
 {
     if (place->n_bound == 0) {
@@ -60,7 +60,7 @@ static void describe_binding(const clv_bench_place_t *place, char *text, size_t 
     }
 }
 
-/* What the launcher hands its ranks for itself, keys among it. */
+/* Variables that the launcher sets for its ranks, including keys. */
 static bool is_of_launcher(const char *name)
 {
     static const char *const prefixes[] = {"orte_", "ess",  "pmix",  "plm_",
@@ -74,7 +74,7 @@ static bool is_of_launcher(const char *name)
     return false;
 }
 
-/* "btl=tcp,self pml=ob1": what was set for Open MPI, by mpirun or by hand. */
+/* "btl=tcp,self pml=ob1": Open MPI parameters set by mpirun or by hand. */
 static void gather_parameters(char *text, size_t n_bytes)
 {
     static const char prefix[] = "OMPI_MCA_";
@@ -97,7 +97,7 @@ void clv_bench_place_json(clv_json_t *json, const clv_bench_place_t *place)
     char binding[96];
     char parameters[2048];
     struct utsname system = {0};
-    double load = NAN; /* of the last minute: who else worked here */
+    double load = NAN; /* of the last minute, from other programs too */
     int length;
 
     MPI_Get_library_version(library, &length);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * From the kernel's schedstat; the first signal; see bench_process.h.
+ * Waits for processors, from the kernel's schedstat; the first signal; see bench_process.h.
  */
 #include "apps/bench/measure/bench_process.h"
 

@@ -9,8 +9,8 @@
 #include "apps/bench/measure/bench_stats.h"
 #include "util/util_alloc.h"
 
-#define FAR_PART  0.99 /* MPIBench: what is beyond this quantile */
-#define FAR_TIMES 2.0  /* times so much is an outlier */
+#define FAR_PART  0.99 /* MPIBench: outliers are judged by this quantile */
+#define FAR_TIMES 2.0  /* outliers exceed this multiple of it */
 
 static void process_all(const double *times, size_t n, double *scratch, clv_bench_processed_t *ps)
 {
@@ -27,7 +27,7 @@ static void process_all(const double *times, size_t n, double *scratch, clv_benc
     ps->ps5_largest = scratch[n_kept > 0 ? n_kept - 1 : 0];
 }
 
-/* The calls of one rank are in scratch. */
+/* scratch holds the calls of one rank. */
 static void process_rank(double *scratch, size_t n_calls, size_t n_ranks, int rank,
                          clv_bench_processed_t *ps)
 {

@@ -16,10 +16,10 @@ typedef struct piece {
     int count;
 } piece_t;
 
-/* Everything a rank needs while it runs. */
+/* State of a running reduce. */
 typedef struct run {
     const clv_radix_t *radix;
-    char *in;              /* count + n_ranks elements: parts of a piece differ by one at most */
+    char *in;              /* count + n_ranks elements: parts of a piece differ by at most one */
     MPI_Request *requests; /* 2 * n_ranks */
     int n_requests;
     int status;
@@ -47,7 +47,7 @@ static piece_t part_of(piece_t whole, int part, int n_parts)
     return (piece_t){whole.first + from, to - from};
 }
 
-/* What a rank has when all digits are done. */
+/* The piece that a rank has after all digits. */
 static piece_t last_piece(const clv_radix_t *radix, int rank)
 {
     piece_t piece = {0, radix->count};
@@ -90,7 +90,7 @@ static void wait_all(run_t *run)
     run->n_requests = 0;
 }
 
-/* One digit: the group's members are stride apart, this one is number mine of k. */
+/* One digit: the group's members are stride apart; this one is number mine of k. */
 static piece_t share_out(run_t *run, piece_t piece, int stride, int k)
 {
     const clv_radix_t *radix = run->radix;

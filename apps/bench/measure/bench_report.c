@@ -12,8 +12,8 @@
 #include "util/util_alloc.h"
 
 #define MS          1e6
-#define LEAST_DELAY 0.05 /* of the balanced run time: a smaller delay has no overlap to speak of */
-#define LATE_PART   0.1  /* of the calls: when more were started late, it is told why */
+#define LEAST_DELAY 0.05 /* of the balanced run time: below it, there is hardly any overlap */
+#define LATE_PART   0.1  /* of the calls: above it, the report explains late starts */
 
 typedef double (*metric_t)(const clv_bench_metrics_t *metrics);
 
@@ -41,8 +41,8 @@ typedef struct spread {
     double median;
     double q3;
     double largest;
-    double deviation; /* of all */
-    double mean;      /* of what Tukey's filter keeps */
+    double deviation; /* over all calls */
+    double mean;      /* over the calls that Tukey's filter keeps */
 } spread_t;
 
 static const clv_bench_metrics_t *cell(const clv_bench_results_t *results, int64_t round, int a)
@@ -80,7 +80,7 @@ static spread_t spread_of_metric(const clv_bench_results_t *results, int a, metr
     return spread_of(scratch, n);
 }
 
-/* Of each call with the one before it: calls that are alike are fewer than they seem. */
+/* Correlation of each call with the previous one: correlated calls count for fewer. */
 static double correlation(const clv_bench_results_t *results, int a, metric_t get, double *scratch)
 {
     size_t n = 0;
@@ -93,7 +93,7 @@ static double correlation(const clv_bench_results_t *results, int a, metric_t ge
     return n > 2 ? clv_stats_autocorrelation(scratch, n, 1) : NAN;
 }
 
-/* Round by round against another algorithm: the pairing takes the pattern out of the ratio. */
+/* Ratio to another algorithm, by round: the pairing removes the pattern's influence. */
 static spread_t spread_of_ratio(const clv_bench_results_t *results, int a, int against,
                                 metric_t get, double *scratch)
 {
@@ -121,7 +121,7 @@ static double balanced_run(const clv_bench_results_t *results, int a)
     return spread_of(values, n).median;
 }
 
-/* Without one there is only the noise of the arrivals to divide by. */
+/* Without a delay, the divisor would be only the noise of the arrivals. */
 static bool has_delay(const clv_pattern_t *pattern)
 {
     return strcmp(pattern->name, "balanced") &&
@@ -130,8 +130,8 @@ static bool has_delay(const clv_pattern_t *pattern)
 
 typedef enum overlap { OVER_RUN, OVER_SMALLER, IN_NS } overlap_t;
 
-/* t0 + delta - t, the time that an algorithm absorbs, by itself, over t, or over min(t0, delta): 1
- * when the delay is hidden perfectly. */
+/* t0 + delta - t, the time that an algorithm absorbs: in ns, over t, or over min(t0, delta), which
+ * gives 1 if the delay is hidden completely. */
 static spread_t overlap_benefit(const clv_bench_results_t *results, int a, overlap_t kind,
                                 double *scratch)
 {
@@ -151,8 +151,8 @@ static spread_t overlap_benefit(const clv_bench_results_t *results, int a, overl
     return spread_of(scratch, n);
 }
 
-/* From the first arrival to the last, in times that a message of one vector takes (Faraj and
- * others; above 1 a pattern is imbalanced). */
+/* Time from the first arrival to the last, in units of the time of a one-vector message (Faraj and
+ * others: a pattern is imbalanced above 1). */
 static spread_t imbalance_factor(const clv_bench_results_t *results, int a, double *scratch)
 {
     const double message_ns = (double) results->setup->message_ns;
@@ -230,7 +230,7 @@ static void print_ratio(FILE *out, spread_t ratio)
     }
 }
 
-/* In ms; a dash where no call is usable. */
+/* Prints ms, or a dash if no call is usable. */
 static void print_ms(FILE *out, int width, double ns)
 {
     if (isnan(ns)) {
@@ -309,7 +309,7 @@ static void print_window(FILE *out, const clv_bench_setup_t *setup)
     }
 }
 
-/* What the way of starting together is worth. */
+/* Prints the quality of the synchronised starts. */
 static void print_starts(FILE *out, const clv_bench_results_t *results, double *scratch)
 {
     const clv_bench_setup_t *setup = results->setup;
@@ -329,7 +329,7 @@ static void print_starts(FILE *out, const clv_bench_results_t *results, double *
     }
 }
 
-/* A counter belongs to a processor. */
+/* A processor's counter is valid on that processor only. */
 static void print_timer(FILE *out, const clv_bench_setup_t *setup)
 {
     const clv_bench_place_t *place = &setup->place;
@@ -341,7 +341,7 @@ static void print_timer(FILE *out, const clv_bench_setup_t *setup)
     }
 }
 
-/* A window that is over before the call is makes every start after it late. */
+/* A window shorter than the call makes every later start late. */
 static void print_late_starts(FILE *out, const clv_bench_results_t *results,
                               const clv_bench_verdict_t *verdict)
 {
@@ -401,7 +401,7 @@ void clv_bench_report_table(FILE *out, const clv_bench_results_t *results)
 
 /* ---- JSON lines ---- */
 
-/* Of a window that was found: by what rule, in how many batches, how many calls did not count. */
+/* For a searched window: its rule, batches, and calls that did not count. */
 static void json_window(clv_json_t *json, const clv_window_t *window)
 {
     clv_json_text(json, "window_rule", window->rule->name);
@@ -413,7 +413,7 @@ static void json_window(clv_json_t *json, const clv_window_t *window)
     }
 }
 
-/* Null where it was interrupted before the clock was measured once more. */
+/* Null if interrupted before the second measurement of the clock. */
 static void json_clock(clv_json_t *json, const clv_bench_clock_t *clock)
 {
     const double unknown = clock->is_checked ? 0.0 : NAN;
@@ -463,7 +463,7 @@ void clv_bench_report_factors(clv_json_t *json, const clv_bench_results_t *resul
     clv_json_flag(json, "interrupted", results->is_interrupted);
 }
 
-/* Call by call, in each the ranks in order. */
+/* By call, and in each call by rank. */
 static void json_visits(clv_json_t *json, const clv_bench_results_t *results, int a, bool is_exit)
 {
     const clv_bench_setup_t *setup = results->setup;
@@ -479,7 +479,7 @@ static void json_visits(clv_json_t *json, const clv_bench_results_t *results, in
     clv_json_list_end(json);
 }
 
-/* What other benchmarks would say. */
+/* What other benchmarks would report. */
 static void json_processed(clv_json_t *json, const clv_bench_results_t *results, int a)
 {
     const clv_bench_setup_t *setup = results->setup;
@@ -538,7 +538,7 @@ static void json_values(clv_json_t *json, const clv_bench_results_t *results, in
     }
 }
 
-/* Name, components, every setting. */
+/* Writes name, components, and all settings. */
 void clv_bench_report_algorithm(clv_json_t *json, const clv_algorithm_t *algorithm)
 {
     clv_json_text(json, "algorithm", algorithm->name);

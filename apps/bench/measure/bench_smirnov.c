@@ -9,8 +9,8 @@
 
 #include "util/util_alloc.h"
 
-#define EXACT_BELOW       100   /* values of one sample, as R */
-#define EXACT_PAIRS_BELOW 10000 /* n_x * n_y, as R */
+#define EXACT_BELOW       100   /* values of one sample, as in R */
+#define EXACT_PAIRS_BELOW 10000 /* n_x * n_y, as in R */
 #define PI                3.14159265358979323846
 
 /* Probability that the scaled distance of a large sample is below z. */
@@ -21,7 +21,7 @@ static double limit_below(double z)
     if (z <= 0.0) {
         return 0.0;
     }
-    if (z < 1.0) { /* this series is fast for small z, the other one for large */
+    if (z < 1.0) { /* this series converges fast for small z, the other for large z */
         for (int k = 1; k < 40; k += 2) {
             total += exp(-(double) (k * k) * PI * PI / (8.0 * z * z));
         }
@@ -37,7 +37,7 @@ static double limit_below(double z)
 
 typedef struct matrix {
     int size;
-    int exponent; /* of ten, which the entries are to be multiplied with */
+    int exponent; /* power of ten, as a factor of all entries */
     double *entry;
 } matrix_t;
 
@@ -202,10 +202,10 @@ clv_status_t clv_stats_kolmogorov(const double *values, size_t n_values, double 
 typedef struct merged {
     size_t n_x, n_y;
     const double *x, *y; /* sorted */
-    char *is_last;       /* of each value of both, in order: the next one is larger */
+    char *is_last;       /* per value of both, in order: whether the next one is larger */
 } merged_t;
 
-/* The largest distance, and where ties end. */
+/* Returns the largest distance, and marks where ties end. */
 static double merge(const merged_t *both)
 {
     size_t i = 0;
@@ -233,8 +233,8 @@ static bool is_beyond(const merged_t *both, size_t i, size_t j, double limit)
     return fabs(apart) >= limit && i + j > 0 && both->is_last[i + j - 1];
 }
 
-/* Every order of the values is equally likely: the part of the paths through the grid of (values of
- * x seen, values of y seen) that stay below the distance wherever a tie ends. */
+/* All orders of the values are equally likely. Returns the share of paths through the grid (values
+ * of x seen, values of y seen) that stay below the distance wherever a tie ends. */
 static clv_status_t paths_below(const merged_t *both, double distance, double *below_p)
 {
     const double cells = (double) both->n_x * (double) both->n_y;

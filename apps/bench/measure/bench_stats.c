@@ -10,7 +10,7 @@
 
 #include "util/util_alloc.h"
 
-#define EXACT_BELOW 50 /* values per sample, as R */
+#define EXACT_BELOW 50 /* values per sample, as in R */
 
 static int compare_doubles(const void *a, const void *b)
 {
@@ -156,7 +156,7 @@ static double *rank_sum_distribution(size_t n_x, size_t n_y)
     return ways;
 }
 
-/* The same for the signed rank: each rank is in or out. */
+/* The same for the signed rank: each rank is either included or not. */
 static double *signed_rank_distribution(size_t n)
 {
     const size_t width = n * (n + 1) / 2 + 1;
@@ -317,8 +317,8 @@ clv_status_t clv_stats_signed_rank(const double *x, const double *y, size_t n_pa
 
 /* ---- effect sizes ---- */
 
-/* The largest q with P(W < q) <= tail_part, and at least 1: order statistic of the differences
- * where the interval begins. 0 when there is none. */
+/* The largest q with P(W < q) <= tail_part, at least 1: the order statistic of the differences at
+ * which the interval begins. 0: there is none. */
 static size_t interval_index(const double *distribution, size_t width, double tail_part)
 {
     double below = 0.0;
@@ -330,7 +330,8 @@ static size_t interval_index(const double *distribution, size_t width, double ta
     return q;
 }
 
-/* Estimate and limits from sorted values whose number of smaller ones is distributed like that. */
+/* Estimate and limits from sorted values. distribution: of the number of those below the true
+ * value. */
 static clv_status_t interval_of(const double *sorted, size_t n, const double *distribution,
                                 double level, clv_stats_shift_t *shift_p)
 {

@@ -21,8 +21,8 @@
 #define N_LATENCY       20
 #define SPIN_NS         (100 * CLV_NS_PER_US)
 #define LINK_TIMEOUT_NS (60 * CLV_NS_PER_S)
-#define N_EXITS         20 /* barriers that tell how far apart ranks leave one */
-#define N_CHECK         20 /* pings for each rank when the clock is checked */
+#define N_EXITS         20 /* barriers to measure how far apart ranks leave one */
+#define N_CHECK         20 /* pings per rank in a check of the clock */
 
 enum { TAG_LINK = 201, TAG_ROUND = 203 };
 
@@ -57,8 +57,8 @@ static void sleep_until_realtime(int64_t until_ns)
     }
 }
 
-/* The kernel need not know the timer: what it sleeps too short or too long in so short a time is
- * nothing. A signal ends it. */
+/* Sleeps without the timer, which the kernel may not know; over so short a time the error is
+ * negligible. A signal ends the sleep. */
 static void sleep_for(int64_t ns)
 {
     const struct timespec pause = timespec_of(ns);
@@ -108,7 +108,7 @@ static clv_status_t link_send(void *link, int peer, const void *data, size_t n_b
                                                                                          : CLV_LOST;
 }
 
-/* A rank that is lost ends the whole job under the default error handler, so waiting is bounded. */
+/* Under the default error handler, a lost rank ends the whole job, so this wait is bounded. */
 static clv_status_t link_recv(void *link, int peer, void *data, size_t n_bytes, int64_t timeout_ns)
 {
     MPI_Comm *comm = link;
@@ -141,7 +141,7 @@ static clv_status_t synchronise(const clv_cs_scheme_t *scheme, const clv_cs_cloc
     clv_cs_place_t *places;
 
     if (clv_cs_place_discover(timer, &place) != CLV_OK) {
-        place.host = place.time_source = (uint64_t) group.rank; /* alone, then */
+        place.host = place.time_source = (uint64_t) group.rank; /* then each rank is its own host */
     }
     places = clv_alloc((size_t) group.n_ranks, sizeof *places);
     if (!places) {
@@ -153,7 +153,7 @@ static clv_status_t synchronise(const clv_cs_scheme_t *scheme, const clv_cs_cloc
     return status;
 }
 
-/* Opens the timer on every rank. The name is wrong on all of them, or on none. */
+/* Opens the timer on every rank. A wrong name is wrong on all of them. */
 static clv_status_t open_timer(const char *timer, MPI_Comm comm, clv_cs_clock_t *timer_p)
 {
     int status = clv_cs_clock_open(timer ? timer : "monotonic", timer_p);
@@ -195,13 +195,13 @@ clv_status_t clv_bench_clock_init(const char *name, const char *timer, MPI_Comm 
     return CLV_OK;
 }
 
-/* What the points that rank 0 measured say, beside the ranks' own bounds. */
+/* Evaluates the points that rank 0 measured, beside the ranks' own bounds. */
 static void judge(const clv_cs_point_t *points, const int64_t *bounds, int n_ranks,
                   clv_bench_clock_t *clock)
 {
     for (int r = 0; r < n_ranks; r++) {
         const int64_t offset_ns = llabs(points[r].offset_ns);
-        const int64_t beyond_ns = offset_ns - points[r].error_ns; /* of a failed one: far below 0 */
+        const int64_t beyond_ns = offset_ns - points[r].error_ns; /* far below 0 for a failed one */
         if (offset_ns >= clock->found_ns) {
             clock->found_ns = offset_ns;
             clock->found_error_ns = points[r].error_ns;
@@ -228,7 +228,7 @@ clv_status_t clv_bench_clock_check(MPI_Comm comm, clv_bench_clock_t *clock)
     if (!failed) {
         MPI_Gather(&bound_ns, 1, MPI_INT64_T, bounds, 1, MPI_INT64_T, 0, comm);
         const clv_status_t ignored = clv_cs_check(&group, &base, &clock->model, N_CHECK, points);
-        (void) ignored; /* rank 0 sees it in the points */
+        (void) ignored; /* rank 0 sees the failure in the points */
     }
     if (!failed && group.rank == 0) {
         judge(points, bounds, group.n_ranks, clock);
@@ -270,8 +270,8 @@ static int64_t start_compensated(clv_bench_sync_t *sync)
     return start_barrier(sync) + sync->behind_ns;
 }
 
-/* Ranks leave a barrier in some order, if always in the same: who is early waits for so long as the
- * last one is late on average (Entering Time, section III). */
+/* If ranks always leave a barrier in the same order, an early rank can wait for as long as the last
+ * one is late on average (Entering Time, section III). */
 static void measure_exits(clv_bench_sync_t *sync)
 {
     int64_t behind_ns = 0;
@@ -296,7 +296,7 @@ static int64_t start_dissemination(clv_bench_sync_t *sync)
     return clv_bench_clock_now(&sync->clock);
 }
 
-/* All are behind the barrier and wait when rank 0 sends. */
+/* When rank 0 sends, all ranks have left the barrier and wait. */
 static int64_t start_multicast(clv_bench_sync_t *sync)
 {
     MPI_Barrier(sync->comm);
@@ -315,7 +315,7 @@ const clv_bench_sync_kind_t clv_bench_sync_kinds[] = {
     {NULL, NULL, NULL},
 };
 
-/* The longest time from rank 0's call to any rank's return, several times. */
+/* The longest time from rank 0's call to any rank's return, measured several times. */
 static int64_t broadcast_latency(clv_bench_sync_t *sync)
 {
     int64_t longest_ns = 0;
@@ -374,7 +374,7 @@ clv_status_t clv_bench_sync_init(const char *name, clv_bench_sync_t *sync, char 
     if (kind->start == start_multicast) {
         return init_multicast(sync, reason, reason_bytes);
     }
-    /* A barrier announces nothing, so nobody can be too late for it. */
+    /* A barrier announces no time, so no rank can miss it. */
     sync->slack_ns = sync->has_barrier ? 0 : slack_of(sync);
     return CLV_OK;
 }

@@ -9,9 +9,9 @@
 
 #include "util/util_min_max.h"
 
-#define FIRST_BATCH    8                          /* rounds of SKaMPI's first batch */
-#define LEAST_ROUNDS   4                          /* of any batch, and that NBCBench must keep */
-#define LONGEST_ALL_NS (INT64_C(10) * 1000000000) /* NBCBench measures less if it took longer */
+#define FIRST_BATCH    8 /* rounds of SKaMPI's first batch */
+#define LEAST_ROUNDS   4 /* of any batch, and the fewest that NBCBench must keep */
+#define LONGEST_ALL_NS (INT64_C(10) * 1000000000) /* limit of all rounds of NBCBench */
 #define LONGEST_MARGIN 5
 #define LARGEST_WINDOW (INT64_C(1000) * 1000000000)
 

@@ -12,7 +12,7 @@
 #define MAGIC   0x636c7678U /* "clvx" */
 #define VERSION 1U
 
-/* As written: XDR's functions read and write alike, so they take what is not const. */
+/* As written: XDR's functions both read and write, so they take non-const arguments. */
 static int put_text(XDR *xdr, const char *text)
 {
     char copy[512];
@@ -40,7 +40,8 @@ static bool put_visit(XDR *xdr, int process, const clv_bench_visit_t *visit, int
            put_seconds(xdr, call_ns + visit->exit_ns);
 }
 
-/* The first arrival of the configuration is 0: doubles then tell nanoseconds for months. */
+/* Times count from the configuration's first arrival: doubles then resolve nanoseconds for
+ * months. */
 static bool put_call(XDR *xdr, const clv_bench_results_t *results, int64_t call, int64_t begun_ns)
 {
     const clv_bench_setup_t *setup = results->setup;
@@ -95,7 +96,7 @@ void clv_bench_report_xdr(FILE *out, const clv_bench_results_t *results)
             is_put = put_call(&xdr, results, i * n_algorithms + a, begun_ns);
         }
     }
-    xdr_destroy(&xdr); /* flushes; what failed the stream knows */
+    xdr_destroy(&xdr); /* flushes; the stream has the error, if any */
 }
 
 #else

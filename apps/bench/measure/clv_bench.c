@@ -2,12 +2,12 @@
  *
  * clv-bench: measures MPI collectives when ranks arrive at different times.
  *
- * What: for every size and every arrival pattern, several algorithms in turn on the same arrivals,
- * paired call by call, timed on one global clock, every result checked; or, with --loop, loops that
- * run by themselves, algorithms in blocks. See docs/guide/benchmark.md.
- * Not: a component test. It speaks public MPI only and runs with any library, with clv or without.
+ * What: for every size and arrival pattern, runs several algorithms in turn on the same arrivals,
+ * paired by call, timed on one global clock, every result checked. With --loop: ranks iterate
+ * independently, algorithms in blocks. See docs/guide/benchmark.md.
+ * Not: a component test. It uses public MPI only and runs with any library, with clv or without.
  * Exit: 0; 1 a collective gave a wrong result or failed, or results could not be written; 2 wrong
- * use; 3 not network-bound (--strict); 128 and the signal's number when it was interrupted.
+ * use; 3 not network-bound (--strict); 128 plus the signal's number when interrupted.
  */
 #include <limits.h>
 #include <mpi.h>
@@ -31,14 +31,14 @@
 
 #define MAX_ALGORITHMS   32
 #define MAX_ITEM         512
-#define SHUFFLE          UINT64_C(0x73687566666c65) /* its own stream of random numbers */
-#define CHECK_WARMUP     40 /* until clv has learnt; it tries nothing in the first 20 */
-#define LEAVE_SECONDS    2  /* mpirun ends ranks after one */
+#define SHUFFLE          UINT64_C(0x73687566666c65) /* salt of its stream of random numbers */
+#define CHECK_WARMUP     40 /* until clv has learnt; it runs no trial in the first 20 calls */
+#define LEAVE_SECONDS    2  /* mpirun kills ranks after one */
 #define CALLS_TO_CONNECT 2  /* before balanced calls that only give a unit of time */
 
 enum { EXIT_WRONG_RESULT = 1, EXIT_USAGE = 2, EXIT_CPU_BOUND = 3, EXIT_SIGNAL = 128 };
 
-/* One of all combinations of what is listed. */
+/* One combination of the listed factors. */
 typedef struct choice {
     char collective[MAX_ITEM];
     char size[MAX_ITEM];
@@ -56,7 +56,7 @@ typedef struct bench {
     clv_loop_results_t loop_results;
     FILE *json, *xdr;
     choice_t choice;                    /* the current configuration */
-    const clv_bench_results_t *factors; /* of a loop under way */
+    const clv_bench_results_t *factors; /* of the loop under way */
     int n_whole, n_planned;             /* configurations */
     clv_bench_verdict_t total;
     char reason[1024];
@@ -130,7 +130,7 @@ static clv_status_t read_delays(bench_t *bench)
 
 static void leave_loop(void *context, const clv_loop_results_t *loop_results);
 
-/* All but the computing time, which may depend on a measurement. */
+/* Reads all but the computing time, which may depend on a measurement. */
 static clv_status_t read_loop(bench_t *bench)
 {
     const clv_bench_options_t *options = &bench->options;
@@ -155,7 +155,8 @@ static clv_status_t read_loop(bench_t *bench)
     return check_delay(bench, options->compute);
 }
 
-/* Every collective of the list, with algorithms that it has; the last of them stays chosen. */
+/* Reads every collective of the list, with algorithms that support it; the last one stays
+ * chosen. */
 static clv_status_t read_collectives(bench_t *bench)
 {
     char item[MAX_ITEM];
@@ -186,7 +187,7 @@ static const clv_bench_scheme_t *find_scheme(const char *name)
     return scheme->name ? scheme : NULL;
 }
 
-/* How calls are timed and when there are enough of them. */
+/* Reads how calls are timed, and when there are enough. */
 static clv_status_t read_method(bench_t *bench)
 {
     const clv_bench_options_t *options = &bench->options;
@@ -221,8 +222,8 @@ static clv_status_t read_method(bench_t *bench)
     return CLV_OK;
 }
 
-/* What is compared and how is no question to whoever asks whether clv helps. The component prints
- * what it finds out about the links. */
+/* Presets for --check: a user who asks whether clv helps needs no choice of comparison and method.
+ * The component prints its findings about the links. */
 static void make_check(clv_bench_options_t *options)
 {
     options->is_loop = true;
@@ -287,8 +288,7 @@ static void free_buffers(clv_bench_setup_t *setup)
     call->recv_counts = NULL;
 }
 
-/* Fresh communicators for each configuration: what a component learned elsewhere does not leak
- * in. */
+/* Fresh communicators for each configuration, so that components keep nothing learnt elsewhere. */
 static clv_status_t make_communicators(bench_t *bench)
 {
     return clv_algorithm_communicators(bench->algorithms, bench->setup.n_algorithms,
@@ -374,7 +374,7 @@ static clv_status_t balanced_calls(bench_t *bench, int64_t warmup, clv_bench_res
     return status;
 }
 
-/* A delay, where it is a multiple of the balanced run time. */
+/* Converts a delay given as a multiple of the balanced run time. */
 static clv_status_t resolve_delay(const char *text, int64_t run_ns, int64_t *ns_p)
 {
     double factor;
@@ -408,7 +408,7 @@ static clv_status_t measure_metrics(bench_t *bench, clv_bench_results_t *results
     return status;
 }
 
-/* The balanced calls have communicators of their own, so that no history is mixed. */
+/* The balanced calls use communicators of their own, so that histories are not mixed. */
 static clv_status_t measure_calls(bench_t *bench, clv_bench_results_t *results,
                                   clv_pattern_t *pattern)
 {
@@ -429,7 +429,7 @@ static clv_status_t measure_calls(bench_t *bench, clv_bench_results_t *results,
     return status;
 }
 
-/* Only where a time is a multiple of it, and only of the baseline. */
+/* Measured for the baseline only, and only if a time is a multiple of it. */
 static clv_status_t baseline_run_ns(bench_t *bench, clv_bench_results_t *results, int64_t *run_ns_p)
 {
     const int n_algorithms = bench->setup.n_algorithms;
@@ -450,15 +450,15 @@ static clv_status_t baseline_run_ns(bench_t *bench, clv_bench_results_t *results
     return status;
 }
 
-/* One line for people, where no table or JSON line is. */
+/* One line for people, on standard error, apart from tables and JSON lines. */
 static void tell_interrupted(const bench_t *bench)
 {
     fprintf(stderr, "clv-bench: interrupted; %d of %d configurations are whole\n", bench->n_whole,
             bench->n_planned);
 }
 
-/* Rank 0 alone: what it knows of a loop, then the end of the job. mpirun ends it, as a rule, and
- * has then passed on what was said; MPI_Abort does where nobody else ends it. */
+/* Rank 0 only: reports what it has of a loop, then ends the job. Normally mpirun ends it, after it
+ * has forwarded the output; otherwise MPI_Abort does. */
 static void leave_loop(void *context, const clv_loop_results_t *loop_results)
 {
     bench_t *bench = context;
@@ -504,7 +504,7 @@ static clv_status_t measure_loop(bench_t *bench, clv_bench_results_t *results,
     return status;
 }
 
-/* Of one vector, as far as the collective has room for one. */
+/* Time of a message of one vector, or of as much of it as the collective's buffers hold. */
 static int64_t message_ns(const clv_bench_setup_t *setup, size_t n_bytes)
 {
     const clv_bench_call_t *call = &setup->call;
@@ -514,7 +514,7 @@ static int64_t message_ns(const clv_bench_setup_t *setup, size_t n_bytes)
                                 (int) (n_bytes < room ? n_bytes : room));
 }
 
-/* The iteration of the pattern in the middle of those that are measured. */
+/* The middle one of the measured iterations of the pattern. */
 static int64_t half_way(const bench_t *bench)
 {
     return bench->options.is_loop
@@ -577,7 +577,8 @@ static int count_items(const char *list)
     return n;
 }
 
-/* Number `index` in the order collective, size, delay, pattern; patterns change fastest. */
+/* Combination number `index` in the order collective, size, delay, pattern; patterns change
+ * fastest. */
 static void choose(const clv_bench_options_t *options, int index, choice_t *choice)
 {
     const struct {
@@ -601,7 +602,7 @@ static int count_choices(const clv_bench_options_t *options)
            count_items(options->delay) * count_items(options->patterns);
 }
 
-/* The order given, or one of the seed: then what drifts meets all of them alike. */
+/* The given order, or one drawn from the seed, so that drift affects all configurations alike. */
 static void order_choices(const clv_bench_options_t *options, int *order, int n)
 {
     for (int i = 0; i < n; i++) {
@@ -612,7 +613,7 @@ static void order_choices(const clv_bench_options_t *options, int *order, int n)
     }
 }
 
-/* A disk that is full ends the benchmark here, and not when all of it has run for nothing. */
+/* Ends the benchmark now if the disk is full, instead of after all configurations. */
 static clv_status_t check_written(bench_t *bench)
 {
     char reason[MAX_ITEM];
@@ -651,7 +652,7 @@ static clv_status_t all_configurations(bench_t *bench)
 
 /* ---- set-up after MPI_Init ---- */
 
-/* The benchmark's own traffic must not pass through what it measures. */
+/* The benchmark's own traffic must not pass through the measured component. */
 static clv_status_t own_communicator(MPI_Comm *comm_p, char *reason, size_t reason_bytes)
 {
     const clv_algorithm_t plain = {.name = "own", .components = "^clv"};
@@ -659,7 +660,7 @@ static clv_status_t own_communicator(MPI_Comm *comm_p, char *reason, size_t reas
     return clv_algorithm_communicator(&plain, MPI_COMM_WORLD, comm_p, reason, reason_bytes);
 }
 
-/* By rank 0. */
+/* Called by rank 0. */
 static clv_status_t open_results(bench_t *bench)
 {
     const clv_bench_options_t *options = &bench->options;
@@ -740,7 +741,7 @@ static const clv_program_t program = {
     .more = list_words,
 };
 
-/* A disk may be full only now. */
+/* A disk may turn out to be full only now. */
 static clv_status_t close_file(bench_t *bench, FILE *file, const char *path, clv_status_t status)
 {
     char reason[MAX_ITEM];
@@ -804,7 +805,7 @@ static void fill_setup(bench_t *bench)
     bench->setup.call.root = (int) options->root;
 }
 
-/* Words are checked before MPI_Init: what is wrong is told once, and nothing has started. */
+/* Options are checked before MPI_Init: an error is then reported once, and nothing has started. */
 int main(int argc, char **argv)
 {
     static bench_t bench;
@@ -818,7 +819,7 @@ int main(int argc, char **argv)
         return clv_options_wrong(&program, bench.reason);
     }
     MPI_Init(&argc, &argv);
-    MPI_Query_thread(&level); /* Open MPI takes a lower one for the program's */
+    MPI_Query_thread(&level); /* Open MPI treats a lower level as the program's */
     MPI_T_init_thread(level, &provided);
     fill_setup(&bench);
     clv_bench_interrupt_catch();
