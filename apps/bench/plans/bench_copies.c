@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * What copies cost inside a host: CPU time of the receiver to combine a neighbour's vector into its
- * own by three ways, segment by segment of 32 KiB.
+ * The cost of copies inside a host: CPU time of the receiver to combine a neighbour's vector into
+ * its own in three ways, in segments of 32 KiB.
  *
  *   fragments  copied out of shared memory, where the neighbour has put it, then combined: a
  *              shared-memory transport without its protocol
  *   one copy   read from the neighbour's memory (process_vm_readv, CMA), then combined
  *   in place   combined straight from the neighbour's memory, mapped here: what XPMEM allows
  *
- * Output: nanoseconds per KiB, median of the repetitions; before each the neighbour, a process,
- * writes its vector anew. Not: protocol, waiting, or the neighbour's own copy.
+ * Output: nanoseconds per KiB, median of the repetitions; before each, the neighbour, a process,
+ * rewrites its vector. Not: protocol, waiting, or the neighbour's own copy.
  * Usage: bench_copies [vector KiB, 32 to 65536; 2048] [repetitions, 3 to 1000; 101]
  */
 #include <stdio.h>
@@ -29,7 +29,7 @@ typedef struct bench {
     size_t n_bytes;
     float *theirs; /* shared: in the neighbour's memory, and mapped here */
     float *mine;
-    float *buffer; /* of a segment */
+    float *buffer; /* one segment */
     pid_t neighbour;
     int ask, answer; /* pipes */
 } bench_t;
@@ -77,7 +77,7 @@ static void must(bool holds, const char *what)
     }
 }
 
-/* The neighbour: writes its vector whenever it is asked to. */
+/* The neighbour: writes its vector on request. */
 static void serve(const bench_t *bench, int asked, int answers)
 {
     char byte;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * What a forecast costs the background thread: CPU time of the decision, its plan and the steps of
- * the first host's ranks, by ranks, vector and arrivals.
+ * The cost of a forecast in the background thread: CPU time of the decision, its plan and the steps
+ * of the first host's ranks, by ranks, vector and arrivals.
  *
  * Output: one line per case: median CPU microseconds per forecast with fresh arrivals and no cache
- * (none), fresh arrivals and the component's cache (cold), and arrivals that come back (warm);
- * plans asked for per forecast; bytes the cache holds at the end.
+ * (none), fresh arrivals and the component's cache (cold), and repeated arrivals (warm); plans
+ * requested per forecast; bytes in the cache at the end.
  * Not: the quality of decisions (tests/choose/test_choose.c) or of plans (plan_quality).
  * Usage: bench_decide [--forecasts N] [--ranks-per-host N]
  */
@@ -43,7 +43,7 @@ typedef struct bench_case {
 
 static int64_t predicted_ns[MAX_RANKS];
 static int32_t place[MAX_RANKS], first_host[MAX_RANKS];
-static clv_node_plan_t *node_plan; /* with room for all steps of all ranks */
+static clv_node_plan_t *node_plan; /* room for all steps of all ranks */
 static size_t node_plan_bytes;
 
 static void must(clv_status_t status)
@@ -61,7 +61,7 @@ static void draw_arrivals(const bench_case_t *is, uint64_t *state)
     }
 }
 
-/* As the background thread does it; the previous reduce is said to have been measured. */
+/* As the background thread does it; the previous reduce counts as measured. */
 static void decide_once(const bench_case_t *is, int64_t version, clv_choose_state_t *state,
                         clv_plan_cache_t *plans)
 {
@@ -102,7 +102,7 @@ static double measure(const bench_case_t *is, reuse_t mode, clv_plan_cache_count
         must(clv_plan_cache_create(CLV_CHOOSE_CACHE_PLANS, CLV_CHOOSE_CACHE_BYTES, &plans));
     }
     draw_arrivals(is, &random);
-    for (int32_t k = -1; k < is->n_forecasts; k++) { /* the first fills what there is to fill */
+    for (int32_t k = -1; k < is->n_forecasts; k++) { /* -1 fills the caches, unmeasured */
         double start_us = clv_bench_cpu_us();
         decide_once(is, k + 2, &state, plans);
         if (k >= 0) {

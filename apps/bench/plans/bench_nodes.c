@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * What a plan of ranks that share hosts costs: CPU time to make and to estimate it and its fast
- * estimate, beside those of flat plans of as many ranks as there are hosts, and as there are ranks.
+ * The cost of a plan for ranks that share hosts: CPU time to make and to estimate it and its fast
+ * estimate, compared with flat plans for as many ranks as hosts, and for all ranks.
  *
  * Output: one line per case: hosts, ranks on each, generator between hosts; microseconds, each the
  * median over fresh arrivals: for the host order, which all candidates for a forecast share; to
  * make and to estimate the fast estimate of the node plan, that plan, the flat plan of the hosts
- * and the flat plan of the ranks (each rank a host of its own); and how many flat plans of the
- * hosts the fast estimate costs. 64 segments, arrivals over 50 ms.
+ * and the flat plan of the ranks (each rank a host of its own); and the cost of the fast estimate
+ * in flat plans of the hosts. 64 segments, arrivals over 50 ms.
  * Usage: bench_nodes [arrivals per case, 3 to 1000; 21]
  */
 #include <stdio.h>
@@ -35,14 +35,14 @@ static void must(clv_status_t status)
     }
 }
 
-/* What it took. */
+/* CPU times of one case. */
 typedef struct took {
     double share_us;
     double make_us;
     double estimate_us;
 } took_t;
 
-/* Makes and estimates. */
+/* Makes and estimates a plan. */
 typedef void (*way_t)(const clv_generator_t *generator, const clv_instance_t *instance,
                       took_t *took);
 
@@ -78,7 +78,7 @@ static void by_fast_estimate(const clv_generator_t *generator, const clv_instanc
     clv_host_order_free(host_order);
 }
 
-/* Each number's median. */
+/* The median of each time. */
 static took_t medians(const took_t *took, int n_runs)
 {
     static double of[3][MAX_RUNS];

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * How long a plan takes to make: CPU time per plan of every generator, for P = N, on the two kinds
- * of instances of the paper's Table 1, on that of its Lemma 1 (a rank more in each round), and with
- * one rank severely late, for which the version without skipping of idle rounds (linear-busy, only
- * when it is asked for) does what section 5.1 is about.
+ * The cost of making a plan: CPU time per plan of every generator, for P = N, on the two kinds of
+ * instances of the paper's Table 1, on that of its Lemma 1 (one more rank in each round), and with
+ * one rank severely late. For the last, the version without skipping of idle rounds (linear-busy,
+ * only on request) shows the problem of section 5.1.
  *
  * Output: one line per generator, size and kind: median, mean and standard deviation in CPU
- * microseconds, nanoseconds per send of the median, scratch bytes per (rank, segment) (everything
- * allocated but the plan),
- * and the speed against the segment tree. A generator that would take over --budget milliseconds
- * per plan at a size (by its last size, growing eightfold per doubling) is left out from there on.
- * The slowest cells of the table in docs/design/schedule.md take minutes and so must be asked for:
+ * microseconds, nanoseconds per send of the median, scratch bytes per (rank, segment) (all
+ * allocations but the plan), and the speed relative to the segment tree. A generator that would
+ * take over --budget milliseconds per plan at a size (by its last size, growing eightfold per
+ * doubling) is left out from there on. The slowest cells of the table in docs/design/schedule.md
+ * take minutes and so need explicit options:
  *   bench_plan --min 256 --max 512 --instances 1 --budget 1e9 --only segtree,linear,pairing-heap
  * Usage: bench_plan [--min P] [--max P] [--instances K] [--seconds S] [--budget MS]
  *                   [--only NAME,NAME...] [--simd plain|avx2|avx512] [--seed S] [--staircase]
@@ -71,7 +71,7 @@ static int count_bytes(void *context, size_t n_bytes)
     return 0;
 }
 
-/* Everything a generator takes from the heap besides the sends it hands out. */
+/* All heap allocations of a generator besides the sends of the plan. */
 static double scratch_bytes(const clv_generator_t *generator, const clv_instance_t *instance)
 {
     clv_plan_t *plan = NULL;
@@ -85,9 +85,9 @@ static double scratch_bytes(const clv_generator_t *generator, const clv_instance
     return n_bytes - send_bytes;
 }
 
-#define SEVERE_ROUNDS 100000 /* that the last rank is late */
+#define SEVERE_ROUNDS 100000 /* by which the last rank is late */
 
-/* One rank in each round of a millisecond, or all there but one; the last is the root. */
+/* One rank per round of a millisecond, or all early but one; the last is the root. */
 static void draw_made(int kind, int32_t size)
 {
     draw.instance = (clv_instance_t){.n_ranks = size,
@@ -138,7 +138,7 @@ static sample_t measure(const clv_generator_t *generator, int kind, int32_t size
                       clv_pairing_heap_counts};
 }
 
-/* As many instances as fit into about --seconds, at least three if so many are wanted. */
+/* As many instances as fit into about --seconds; at least three, or all if fewer are wanted. */
 static int32_t choose_count(const options_t *options, double expected_us)
 {
     double n = expected_us > 0 ? options->seconds * 1e6 / expected_us : options->n_instances;
@@ -146,7 +146,7 @@ static int32_t choose_count(const options_t *options, double expected_us)
     return n >= options->n_instances ? options->n_instances : (int32_t) (n < least ? least : n);
 }
 
-/* For programs: every instance. */
+/* JSON for programs: every instance. */
 static void json_row(const char *generator, int32_t size, int kind, const sample_t *sample)
 {
     if (json_file == NULL) {
@@ -199,7 +199,7 @@ static void bench_size(const options_t *options, int32_t size, int kind, int n_r
     }
 }
 
-/* Whether the name is in a list with commas; everything is in no list. */
+/* Whether the name is in the comma separated list; NULL lists all. */
 static bool wanted(const char *list, const char *name)
 {
     size_t n_chars = strlen(name);
@@ -212,7 +212,7 @@ static bool wanted(const char *list, const char *name)
     return list == NULL;
 }
 
-/* The table's generators, the segment tree first so that others can be held against it. */
+/* The table's generators, the segment tree first, as the baseline. */
 static int gather_contestants(const char *only)
 {
     static const clv_generator_t heap = {"pairing-heap", "", 1u << CLV_GOAL_REDUCE,

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * How good plans are, in rounds: every generator on seven kinds of arrivals, P = N, in the round
+ * The quality of plans, in rounds: every generator on seven kinds of arrivals, P = N, in the round
  * model of the schedule. Not a measurement: no clock, no network (clv-bench is for those).
  *
  * Per line: mean rounds after the last arrival, mean sends per (P - 1) N, and by how much the
- * rounds after the last arrival exceed the lower bound. The bound: whoever arrives at t or later
- * has N segments to bring in, and each round at most halves the number of ranks holding one, so
+ * rounds after the last arrival exceed the lower bound. The bound: the ranks that arrive at t or
+ * later contribute N segments, and each round at most halves the number of ranks that hold one, so
  * t + N - 1 + ceil(log2(ranks arriving at t or later, and one more if any came earlier)).
  * Usage: plan_quality --help
  */
@@ -35,7 +35,7 @@ static double fraction(uint64_t *state)
     return (double) (clv_random_next(state) >> 11) / 9007199254740992.0;
 }
 
-/* In rounds, before they become nanoseconds. */
+/* In rounds, before conversion to nanoseconds. */
 static double balanced(uint64_t *state, int32_t rank, int32_t root, int32_t size)
 {
     (void) state, (void) rank, (void) root, (void) size;
@@ -161,7 +161,7 @@ static void print_quality(const clv_generator_t *generator, const pattern_t *pat
            (after / bound - 1) * 100);
 }
 
-/* One row per schedule: the other implementations of the same schedule say the same. */
+/* One row per schedule: other implementations of it give the same result. */
 static bool is_other_implementation(const char *name)
 {
     return strcmp(name, "segtree") == 0 || strstr(name, "linear") != NULL;
