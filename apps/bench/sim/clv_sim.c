@@ -3,12 +3,12 @@
  * clv-sim: one algorithm of a reduce or allreduce under one arrival pattern, on a machine that
  * SimGrid simulates.
  *
- * What: a plan of ours run by our executor, or a reduce that is no plan (sim_direct.c). Rank 0
- * prints one line of JSON a call; apps/bench/sim/run makes tables of many. Every result is checked.
+ * What: a clv plan run by clv's executor, or a reduce without a plan (sim_direct.c). Rank 0 prints
+ * one line of JSON per call; apps/bench/sim/run makes tables of many. Every result is checked.
  * Not: the component, its clocks, its predictors. Any MPI whose MPI_Wtime is one clock for all
- * ranks can run it. Computing costs nothing in the simulation, for us and for the library, but
- * combining what --combine-ps says.
- * Units: ns, but seconds where MPI_Wtime is read.
+ * ranks can run it. In the simulation, computing takes no time, for us and for the library; only
+ * combining takes --combine-ps.
+ * Units: ns; seconds where MPI_Wtime is read.
  */
 #include <mpi.h>
 #include <stdio.h>
@@ -20,7 +20,7 @@
 #include "apps/trace/trace_patterns.h"
 #include "util/util_alloc.h"
 
-#define START_MS 10 /* for the news of the common start to reach everyone */
+#define START_MS 10 /* for the broadcast of the common start to reach all ranks */
 
 typedef struct job {
     clv_sim_options_t options;
@@ -30,13 +30,13 @@ typedef struct job {
     int rank;
     int n_ranks;
     float *vector;
-    float *sum;            /* of what is not a plan */
+    float *sum;            /* result without a plan */
     int64_t *true_ns;      /* delays of the call, by rank */
-    int64_t *predicted_ns; /* what the plan's order is made for */
+    int64_t *predicted_ns; /* arrivals that the plan's order assumes */
 } job_t;
 
-/* One line whatever the number of ranks: _exit ends the simulation with all its ranks, while
- * SimGrid's MPI_Abort and exit end one rank and leave the others waiting. */
+/* One line for any number of ranks: _exit ends the simulation with all its ranks, while SimGrid's
+ * MPI_Abort and exit end one rank and leave the others waiting. */
 _Noreturn static void fail(const char *what)
 {
     fprintf(stderr, "clv-sim: %s\n", what);
@@ -52,17 +52,17 @@ static void *need(size_t n_items, size_t item_bytes)
     return memory;
 }
 
-/* ---- what one call took, as a line of clv-bench's JSON -----------------------------------------
+/* ---- the times of one call, as a line of clv-bench's JSON --------------------------------------
  *
- * The script run makes tables of such lines, clv-bench-compare draws and compares them. A line is a
- * call, not a run: calls of a simulation are independent draws, nothing is warm or cold.
+ * The script run makes tables of such lines; clv-bench-compare plots and compares them. A line is a
+ * call, not an mpirun: calls of a simulation are independent draws, without warm-up.
  * --------------------------------------------------------------------------------------------- */
 
 typedef struct timing {
     double after_ns;    /* last exit - last arrival */
     double run_ns;      /* last exit - first arrival */
     double in_mpi_ns;   /* mean over ranks of exit - arrival */
-    int32_t n_segments; /* 0: not a plan */
+    int32_t n_segments; /* 0: no plan */
 } timing_t;
 
 static void write_factors(clv_json_t *json, const clv_sim_options_t *options, int n_ranks)
@@ -110,7 +110,7 @@ static void report(FILE *out, const clv_sim_options_t *options, int n_ranks, int
 
 /* ---- one call ------------------------------------------------------------------------------- */
 
-/* All ranks start from one point of the common clock and arrive when their delay is over. */
+/* All ranks start at one time of the common clock and arrive after their delay. */
 static double arrive(int64_t delay_ns)
 {
     double now = MPI_Wtime(), start = 0;
@@ -154,13 +154,13 @@ static clv_status_t reduce(const job_t *job, const clv_sim_steps_t *steps)
                                : clv_sim_execute(steps, options, job->vector);
 }
 
-/* Small integers, different by rank and place: their sum is exact in any order. */
+/* Small integers that differ by rank and position: their sum is exact in any order. */
 static float value_at(int rank, int i)
 {
     return (float) ((rank + 1) * (1 + (i & 3)));
 }
 
-/* Nothing is left of the call before, or a reduce that does nothing would have its sum. */
+/* Overwrites the previous result; otherwise a reduce that does nothing would seem correct. */
 static void fill_vectors(const job_t *job)
 {
     for (int i = 0; i < job->options.n_floats; i++) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The library's reduce and allreduce, the bounds and radix-k; and what combining takes.
+ * The library's reduce and allreduce, the bounds and radix-k; and the time of combining.
  */
 #include "apps/bench/sim/sim.h"
 
@@ -17,7 +17,7 @@
 
 #define TAG 19
 
-/* SMPI counts seconds of smpi/host-speed; apps/bench/sim/run sets that to the speed of its
+/* SMPI counts seconds at smpi/host-speed; apps/bench/sim/run sets that to the speed of its
  * hosts. */
 void clv_sim_combining(double combine_ps, int32_t n_floats)
 {
@@ -26,7 +26,7 @@ void clv_sim_combining(double combine_ps, int32_t n_floats)
     }
 }
 
-static double combine_ps; /* an operation has no context; the same for all simulated ranks */
+static double combine_ps; /* an MPI_Op has no context; equal on all simulated ranks */
 
 static void add(void *in, void *inout, int *n_floats, MPI_Datatype *type)
 {
@@ -59,7 +59,7 @@ static clv_status_t run_library(const clv_sim_call_t *call)
     return rc == MPI_SUCCESS ? CLV_OK : CLV_LOST;
 }
 
-/* The last rank's vector has to leave it, and the sum of the others to come. */
+/* The last rank's vector must leave it, and the sum of the others must reach it. */
 static clv_status_t run_exchange(const clv_sim_call_t *call, int last)
 {
     const int partner = (last + 1) % call->n_ranks;
@@ -72,7 +72,7 @@ static clv_status_t run_exchange(const clv_sim_call_t *call, int last)
     return CLV_OK;
 }
 
-/* If the root itself is last, any other vector on its way to it. */
+/* The last rank other than the root sends, even if the root arrives later. */
 static clv_status_t run_bound(const clv_sim_call_t *call)
 {
     int sender = 1 % call->n_ranks;
@@ -92,7 +92,7 @@ static clv_status_t run_bound(const clv_sim_call_t *call)
     return CLV_OK;
 }
 
-/* CLV_NO_MEMORY: on any rank, then not collective: give up. */
+/* CLV_NO_MEMORY on any rank: the call was not collective, so give up. */
 static clv_status_t run_radix_k(const clv_sim_call_t *call)
 {
     const clv_radix_t radix = {.comm = MPI_COMM_WORLD,
@@ -109,7 +109,7 @@ static clv_status_t run_radix_k(const clv_sim_call_t *call)
     return clv_radix_reduce(&radix) == MPI_SUCCESS ? CLV_OK : CLV_NO_MEMORY;
 }
 
-/* SimGrid's MPICH and MVAPICH2 find out in their first reduce which ranks share a host. */
+/* SimGrid's MPICH and MVAPICH2 determine in their first reduce which ranks share a host. */
 static const clv_sim_direct_t directs[] = {
     {"library", run_library, .sums = true, .allreduces = true, .prepares = true},
     {"bound", run_bound, .sums = false, .allreduces = true, .prepares = false},

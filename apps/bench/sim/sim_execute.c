@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The executor's table over public MPI.
+ * The executor's function table over public MPI.
  *
- * Messages of one pair follow each other on a connection; SimGrid would let all that are posted
- * share the link. So of a peer two receives are posted, that of the next message being there when
- * one ends, and what the executor posts beyond them is held back.
+ * On a real connection, the messages of a pair follow each other; in SimGrid, all posted ones share
+ * the link. So at most two receives per peer are posted, the second for the message after the
+ * current one; further receives of the executor are held back.
  */
 #include "apps/bench/sim/sim.h"
 
@@ -16,7 +16,7 @@
 #define TAG             17
 #define POSTED_PER_PEER 2
 
-/* A receive of the executor's, by slot. */
+/* A receive of the executor, by slot. */
 typedef struct receive {
     int32_t peer, segment;
     bool is_posted; /* and not complete */
@@ -25,13 +25,13 @@ typedef struct receive {
 typedef struct world {
     double combine_ps;
     float *vector;
-    float *slots; /* one segment for each receive */
+    float *slots; /* one segment per receive */
     int32_t n_floats;
     int32_t n_segments;
     int32_t slot_floats;
     int32_t recv_window;
     int32_t send_window;
-    int32_t n_requests;                            /* both windows */
+    int32_t n_requests;                            /* of both windows */
     MPI_Request requests[2 * CLV_EXEC_MAX_WINDOW]; /* sends first */
     int done[2 * CLV_EXEC_MAX_WINDOW];
     receive_t receives[CLV_EXEC_MAX_WINDOW];
@@ -64,7 +64,7 @@ static bool has_room(const world_t *world, int32_t peer)
     return n_posted < POSTED_PER_PEER;
 }
 
-/* In the order of the executor: whoever is held back keeps later ones of its peer back, too. */
+/* In the executor's order: a receive held back also holds back later ones of its peer. */
 static void post_held(world_t *world)
 {
     int32_t n_kept = 0;
@@ -135,8 +135,8 @@ static clv_status_t combine(void *context, int32_t slot, int32_t segment, bool h
     return CLV_OK;
 }
 
-/* Of what is complete MPI_Waitany names the first: sends, or while receives keep coming they would
- * hold their window. */
+/* MPI_Waitany returns the first complete request. Sends come first: otherwise, a steady flow of
+ * receives would keep completed sends in their window. */
 static clv_status_t progress(void *context)
 {
     world_t *world = context;
@@ -144,7 +144,7 @@ static clv_status_t progress(void *context)
 
     MPI_Waitany(world->n_requests, world->requests, &index, MPI_STATUS_IGNORE);
     if (index == MPI_UNDEFINED) {
-        return CLV_LOST; /* nothing outstanding and nothing to do: the plan is broken */
+        return CLV_LOST; /* nothing outstanding and no step left to run: the plan is broken */
     }
     world->done[index] = 1;
     if (index >= world->send_window) {

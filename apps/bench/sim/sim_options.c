@@ -10,8 +10,8 @@
 
 #define AT(field) offsetof(clv_sim_options_t, field)
 
-/* Windows of one: in a fluid network everything sent ahead takes bandwidth from what is needed now
- * (docs/results/simulation.md). */
+/* Windows of one: in a fluid network, everything sent ahead takes bandwidth from the messages
+ * needed now (docs/results/simulation.md). */
 static const clv_option_t rows[] = {
     CLV_ROW_TEXT("collective", AT(collective), "NAME", "reduce", "or allreduce"),
     CLV_ROW_TEXT("algorithm", AT(algorithm), "NAME", "bitset",
@@ -44,7 +44,7 @@ const clv_program_t clv_sim_program = {
     .options = rows,
 };
 
-/* random, reversed, equal, or a percentage. */
+/* Whether it is random, reversed, equal, or a percentage. */
 static bool error_known(const char *error)
 {
     char *end;
@@ -60,7 +60,7 @@ bool clv_sim_is_allreduce(const clv_sim_options_t *options)
     return strcmp(options->collective, "allreduce") == 0;
 }
 
-/* One that does what the collective wants. */
+/* Whether it is an algorithm of the collective. */
 static bool algorithm_known(const clv_sim_options_t *options)
 {
     const clv_goal_t goal = clv_sim_is_allreduce(options) ? CLV_GOAL_ALLREDUCE : CLV_GOAL_REDUCE;
@@ -71,7 +71,7 @@ static bool algorithm_known(const clv_sim_options_t *options)
            (generator != NULL && (generator->goals >> goal & 1) != 0);
 }
 
-/* What the chooser does not know it does not choose for. */
+/* An algorithm that the chooser does not choose needs segments, and takes no clip rule. */
 static bool chosen_or_said(const clv_sim_options_t *options)
 {
     return clv_sim_direct_find(options->algorithm) != NULL ||

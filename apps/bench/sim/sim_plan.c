@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * A plan is chosen and made on rank 0 and dealt out.
+ * Chooses and makes a plan on rank 0, and sends each rank its steps.
  */
 #include "apps/bench/sim/sim.h"
 
@@ -10,19 +10,19 @@
 #include "util/util_alloc.h"
 
 #define TAG           18
-#define NAME_BYTES    32 /* of a host */
-#define N_RECORD_SETS 8  /* that a forecast is said to rest on */
+#define NAME_BYTES    32 /* of a host name */
+#define N_RECORD_SETS 8  /* on which a forecast is said to rest */
 #define RING_TAG      20
 #define N_ROUNDS      3
 #define SEGMENT_BYTES 32768
 
-/* ---- what messages cost on this machine: the cost model that the chooser is told ---------------
+/* ---- the cost of messages on this machine: the chooser's cost model ----------------------------
  *
- * Every rank sends one segment to its right and receives one from its left; the slowest rank's time
- * counts, of a few rounds after one that is not counted. As the component does: small messages give
- * the latency, SEGMENT_BYTES the rate; where a message's time is not linear in its bytes, the
- * model is exact for these two only. Where ranks share hosts, one rank of each host goes around
- * the hosts, then all around their own.
+ * Every rank sends one segment to its right and receives one from its left. The slowest rank's time
+ * counts, over a few rounds after an uncounted one. As in the component, small messages give the
+ * latency, SEGMENT_BYTES the rate; if a message's time is not linear in its bytes, the model is
+ * exact for these two only. If ranks share hosts, one rank per host forms a ring of the hosts, then
+ * all ranks form rings inside their hosts.
  * --------------------------------------------------------------------------------------------- */
 
 static void one_round(MPI_Comm comm, int32_t n_floats, const float *out, float *in)
@@ -35,7 +35,7 @@ static void one_round(MPI_Comm comm, int32_t n_floats, const float *out, float *
                  (rank + n_ranks - 1) % n_ranks, RING_TAG, comm, MPI_STATUS_IGNORE);
 }
 
-/* ns */
+/* Returns ns. */
 static double measure_round(MPI_Comm comm, int32_t n_floats, float *buffer)
 {
     double start, spent, longest;
@@ -68,7 +68,7 @@ static clv_status_t measure_ring(MPI_Comm comm, int64_t *latency_ns, int64_t *by
     return CLV_OK;
 }
 
-/* The ring of those of one colour; the others wait. */
+/* A ring of the ranks of one colour; the others wait. */
 static clv_status_t measure_part(int colour, bool takes_part, int64_t *latency_ns, int64_t *byte_ps)
 {
     clv_status_t status = CLV_OK;
@@ -83,8 +83,8 @@ static clv_status_t measure_part(int colour, bool takes_part, int64_t *latency_n
     return status;
 }
 
-/* Collective; right on rank 0. place: of each rank, NULL: each has its own. CLV_NO_MEMORY (on any
- * rank, then not collective: give up). */
+/* Collective; valid on rank 0. place: by rank; NULL: each rank has its own host. CLV_NO_MEMORY on
+ * any rank: the call was not collective, so give up. */
 static clv_status_t measure_cost(const int32_t *place, clv_cost_t *cost_p)
 {
     clv_status_t status;
@@ -121,7 +121,7 @@ static int64_t total_bytes(const clv_sim_options_t *options)
     return (int64_t) options->n_floats * (int64_t) sizeof(float);
 }
 
-/* The first rank of each rank's host. */
+/* Names each rank's host by its first rank. */
 static void name_places(const char *names, int32_t n_ranks, int32_t *place)
 {
     for (int32_t p = 0; p < n_ranks; p++) {
@@ -133,7 +133,7 @@ static void name_places(const char *names, int32_t n_ranks, int32_t *place)
     }
 }
 
-/* NULL where no two ranks share a host, or all share one. */
+/* NULL if no two ranks share a host, or all share one. */
 static clv_status_t find_places(int32_t n_ranks, int32_t **place_p)
 {
     char name[MPI_MAX_PROCESSOR_NAME] = "", *names = clv_alloc((size_t) n_ranks, NAME_BYTES);
@@ -194,7 +194,7 @@ static int64_t stretched(const clv_sim_options_t *options, int64_t round_ns)
     return 1 + (int64_t) ((double) round_ns * options->round_factor);
 }
 
-/* As the component chooses; only --round-factor, which it has not, is put in between. */
+/* As the component chooses, except for --round-factor, which the component lacks. */
 static clv_status_t make_chosen(const clv_sim_options_t *options, clv_sim_chooser_t *chooser,
                                 const int64_t *predicted_ns, int64_t sigma_ns, clv_plan_t **plan_p)
 {
@@ -218,7 +218,7 @@ static clv_status_t make_chosen(const clv_sim_options_t *options, clv_sim_choose
         return status;
     }
     if (decision.algorithm == CLV_ALGORITHM_PREVIOUS) {
-        return CLV_LIMIT; /* no plan of that kind for so many ranks */
+        return CLV_LIMIT; /* no such plan for this many ranks */
     }
     if (options->round_factor != 1) {
         decision.round_ns = stretched(options, decision.round_ns);
@@ -226,7 +226,7 @@ static clv_status_t make_chosen(const clv_sim_options_t *options, clv_sim_choose
     return clv_choose_plan(&chooser->config, &key, &forecast, &decision, plan_p);
 }
 
-/* What the component does not choose for. */
+/* Makes a plan that the component does not choose. */
 static clv_status_t make_asked(const clv_sim_options_t *options, const clv_sim_chooser_t *chooser,
                                const int64_t *predicted_ns, clv_plan_t **plan_p)
 {
@@ -254,7 +254,7 @@ static clv_status_t copy_part(const clv_plan_t *plan, int32_t rank, clv_sim_step
     return CLV_OK;
 }
 
-/* One message a rank: the steps, and behind them one whose segment is the number of segments. */
+/* One message per rank: its steps, then one whose segment is the number of segments. */
 static clv_status_t send_part(const clv_plan_t *plan, int32_t rank)
 {
     clv_sim_steps_t part = {0};

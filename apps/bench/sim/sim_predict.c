@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Predictions with an error, and its deviation.
+ * Predictions with an error, and the deviation of that error.
  */
 #include "apps/bench/sim/sim.h"
 
@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Draws of the error do not depend on those of the pattern. */
+/* Makes draws of the error independent of those of the pattern. */
 #define ERROR_SEED  UINT64_C(0x6572726f72)
 #define RANDOM_SEED UINT64_C(0x72616e646f6d)
 
