@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * k-means by MPI_Allreduce, with an uneven load: each rank assigns its own points to the nearest
- * of the centres, and the sums and counts of all clusters are added up over the ranks, one
- * allreduce of clusters * (dimensions + 1) doubles per iteration. The last rank has more points.
+ * k-means by MPI_Allreduce, with an uneven load: each rank assigns its own points to the nearest of
+ * the centres, and one allreduce per iteration adds the sums and counts of all clusters over the
+ * ranks: clusters * (dimensions + 1) doubles. The last rank has more points.
  *
- * Coordinates are small whole numbers, so sums are exact in any order and the centres come out bit
- * by bit as in a serial run over all points, with which rank 0 compares them in the end.
+ * Coordinates are small whole numbers, so sums are exact in any order, and the centres equal those
+ * of a serial run bit by bit. Rank 0 compares the two at the end.
  *
- * As a user writes it: plain MPI. --pace lets a rank sleep so long per point, in place of the work
- * that a point costs in a real program, where ranks have cores of their own.
+ * Written as by a user: plain MPI. --pace makes a rank sleep this long per point, in place of a
+ * real program's work per point, where each rank has its own core.
  */
 #include <math.h>
 #include <mpi.h>
@@ -19,9 +19,9 @@
 #include <time.h>
 
 typedef struct options {
-    int iterations; /* the first half does not count in times */
-    int points;     /* of a rank */
-    int uneven;     /* the last rank has so many times as many */
+    int iterations; /* times exclude the first half */
+    int points;     /* per rank */
+    int uneven;     /* factor for the points of the last rank */
     int clusters;
     int dimensions;
     int pace; /* us per point */
@@ -35,7 +35,7 @@ typedef struct means {
     size_t n_sums;
 } means_t;
 
-/* Coordinate d of point number `point` of all: 0 .. 255, near one of a few corners. */
+/* Coordinate d of point number `point`: 0 .. 255, near one of a few corners. */
 static double coordinate(uint64_t point, uint64_t d)
 {
     uint64_t z = (point % 7 * 1000 + d % 11) * UINT64_C(0x9e3779b97f4a7c15);
@@ -137,7 +137,7 @@ static void end(means_t *means)
 /* ---- parallel and serial --------------------------------------------------------------------- */
 
 typedef struct times {
-    double iteration, in_call, in_call_most; /* s; this rank's means, then the largest */
+    double iteration, in_call, in_call_most; /* s; this rank's mean, then the largest */
 } times_t;
 
 static void sleep_us(long us)
@@ -191,7 +191,7 @@ static void run_serial(means_t *means, int size)
     }
 }
 
-/* 1 when all ranks have what a serial run has, bit by bit. */
+/* 1 if all ranks have the result of a serial run, bit by bit. */
 static int check(const means_t *means, int rank, int size)
 {
     const size_t n_centres =

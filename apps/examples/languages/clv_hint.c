@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * clv.h for Fortran: the handle of a communicator is an integer there. See clv_hint.f90.
+ * clv.h for Fortran, where the handle of a communicator is an integer. See clv_hint.f90.
  */
 #include "clv.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * An iterative program in C: each rank computes (here it sleeps 5 to 40 ms, the same ranks always
- * longest), then the vectors of all, of 2 MiB, are added up on rank 0. Knows nothing of clv. Its
- * argument is the number of calls, 60. reduce.f90 and reduce.py are the same program.
+ * longest), then rank 0 gets the sum of all vectors, of 2 MiB. It uses nothing of clv. Its argument
+ * is the number of calls, 60 by default. reduce.f90 and reduce.py are the same program.
  */
 #include <mpi.h>
 #include <stdio.h>
@@ -11,7 +11,7 @@
 
 enum { DOUBLES = 262144 };
 
-/* Ranks next to each other are far apart in time. */
+/* Neighbouring ranks differ much in time. */
 static void compute(int rank, int n_ranks)
 {
     const int place = 5 * rank % n_ranks;

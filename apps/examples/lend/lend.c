@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Work in the waiting of others: each rank in turn has more to do before an MPI_Allreduce, so all
- * others wait there. Each rank also has side work in every iteration (statistics, output, ...): a
- * helper thread does pieces of it while the main thread waits, as many as fit into the wait that
- * clv_expected_wait_ns tells. What is left the main thread does afterwards, before its own work.
+ * Useful work while waiting: each rank in turn has more to do before an MPI_Allreduce, so all
+ * others wait there. Each rank also has side work in every iteration (statistics, output, ...).
+ * While the main thread waits, a helper thread does as many pieces of it as fit into the wait given
+ * by clv_expected_wait_ns. The main thread does the rest afterwards, before its own work.
  *
  *      main    own work | allreduce ........ waits ......... | own work
  *      helper           |  piece piece piece piece           |
  *
  * usage: lend ITERATIONS MORE_MS SIDE_MS [alone]     alone: without the helper
  *
- * As a user writes it: MPI, threads and clv.h. Work is time slept, as if ranks had cores of their
- * own. Rank 0 prints "iteration_ms=N lent=N check=ok": iterations of the second half in the mean,
- * and how many of a hundred pieces the helper did.
+ * Written as by a user: MPI, threads and clv.h. Work is a sleep, as if each rank had its own core.
+ * Rank 0 prints "iteration_ms=N lent=N check=ok": the mean iteration of the second half, and how
+ * many of a hundred pieces the helper did.
  */
 #include "clv.h"
 
@@ -25,10 +25,10 @@
 #define PIECE_NS 200000
 
 typedef struct side_work {
-    pthread_mutex_t lock; /* held while a piece is done */
+    pthread_mutex_t lock; /* held while a piece is processed */
     pthread_cond_t begins;
     int n_left, n_lent, n_done; /* pieces */
-    int is_waiting;             /* the main thread, for others */
+    int is_waiting;             /* the main thread, in the allreduce */
     int ends;
 } side_work_t;
 
@@ -47,7 +47,7 @@ static void do_piece(void)
     side.n_done++;
 }
 
-/* Under the lock, but for the moments in which it has nothing to do. */
+/* Holds the lock except for moments without work. */
 static void *help(void *nothing)
 {
     pthread_mutex_lock(&side.lock);
@@ -57,7 +57,7 @@ static void *help(void *nothing)
         } else if (clv_expected_wait_ns(MPI_COMM_WORLD) > PIECE_NS) {
             do_piece();
             side.n_lent++;
-            pthread_mutex_unlock(&side.lock); /* the main thread may be back */
+            pthread_mutex_unlock(&side.lock); /* the main thread may want to continue */
             pthread_mutex_lock(&side.lock);
         } else {
             pthread_mutex_unlock(&side.lock);
@@ -77,7 +77,7 @@ static void set_waiting(int is_waiting)
     pthread_mutex_unlock(&side.lock);
 }
 
-/* What nobody has done meanwhile. */
+/* Does the remaining pieces. */
 static void finish_side_work(void)
 {
     pthread_mutex_lock(&side.lock);

@@ -2,23 +2,22 @@
  *
  * transport: Monte Carlo particle transport with a replicated geometry, as production codes do it.
  * Every rank follows its particles of a batch and scores into its own copy of the tally grid; at
- * the end of the batch one MPI_Reduce brings the grids together on the root, which decides whether
- * to go on and tells the others (MPI_Bcast of one number).
+ * the end of the batch one MPI_Reduce adds the grids on the root, which decides whether to continue
+ * and broadcasts that (MPI_Bcast of one number).
  *
  *     rank 0  |== particles ==|~~~ waits in MPI_Reduce ~~~|
  *     rank 1  |============ particles ============|~ wait ~|     the source is uneven: the same
  *     rank 2  |====== particles ======|~~~ waits ~~~~~~~~~~|     ranks are late in every batch
  *
- * --free: the number of batches is fixed, so nobody waits to be told: what binds the ranks is the
- * reduce alone, and a rank may run ahead of the others as far as that lets it.
+ * --free: the number of batches is fixed, so no rank waits for the root's decision. Only the reduce
+ * synchronises the ranks, and a rank may run ahead of the others as far as it permits.
  *
- * Plain public MPI; nothing here knows which reduce runs below. Exit status 0: the physics is right
- * and the tally equals a serial run's; 1: it does not, or --trace cannot be written; 2: bad
- * options.
+ * Plain public MPI, independent of the reduce in use. Exit status 0: the physics is right and the
+ * tally equals a serial run's; 1: one is wrong, or --trace cannot be written; 2: bad options.
  *
- * --pace: on a machine with fewer cores than ranks, computing in parallel cannot be shown by
- * computing. Then every rank follows few particles and sleeps in proportion to its share, which
- * leaves the cores to MPI as real cluster hosts do; the output says so.
+ * --pace: with fewer cores than ranks, ranks cannot compute in parallel. Every rank then follows
+ * few particles and sleeps in proportion to its share, which leaves the cores to MPI as on real
+ * cluster hosts; the output says so.
  *
  * Memory per rank: two tallies. Single-threaded.
  */
@@ -137,7 +136,7 @@ static void add_to_total(run_t *run)
     }
 }
 
-/* The root decides; here it only counts batches, which with --free every rank does by itself. */
+/* The root decides; here it only counts batches, which with --free every rank does itself. */
 static int goes_on(run_t *run, int64_t batch)
 {
     int more = batch + 1 < run->options.batches;
@@ -183,7 +182,7 @@ static int64_t count_differing(const double *left, const double *right, size_t n
     return n_differing;
 }
 
-/* All particles again, on the root alone; the batch tally is free by now. */
+/* Follows all particles again, on the root alone; the batch tally is free by now. */
 static int64_t compare_with_serial(run_t *run)
 {
     const transport_options_t *options = &run->options;
@@ -239,7 +238,7 @@ static int complain_of_trace(const run_t *run)
     return 1;
 }
 
-/* All ranks learn whether the root could open it. */
+/* All ranks learn whether the root opened it. */
 static int open_trace(run_t *run)
 {
     int status = 0;

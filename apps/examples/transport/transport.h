@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * What the files of the example share: its options, its physics, who follows which particles, and
- * what it reports.
+ * Shared by the files of the example: its options, its physics, the assignment of particles to
+ * ranks, and its reports.
  */
 #ifndef TRANSPORT_H
 #define TRANSPORT_H
@@ -38,7 +38,7 @@
 typedef int64_t transport_whole_t;
 typedef double transport_real_t;
 typedef int64_t transport_flag_t;
-typedef const char *transport_text_t; /* one of argv, or NULL: not given */
+typedef const char *transport_text_t; /* points into argv; NULL: not given */
 #define TRANSPORT_TYPE_WHOLE transport_whole_t
 #define TRANSPORT_TYPE_REAL  transport_real_t
 #define TRANSPORT_TYPE_FLAG  transport_flag_t
@@ -71,9 +71,9 @@ void transport_options_help(FILE *out);
  * the cell's second score. They are whole numbers in doubles, so sums below 2^53 are exact and do
  * not depend on the order of summation: a reduce must give the serial result bit by bit.
  *
- * Known exactly, whatever the scattering: the part that crosses without a collision is
- * exp(-thickness), and first collisions between depths a and b are exp(-a) - exp(-b) of all.
- */
+ * Known exactly for any scattering: the fraction that crosses without a collision is
+ * exp(-thickness), and the fraction with a first collision between depths a and b is exp(-a) -
+ * exp(-b). */
 
 enum { TRANSPORT_SCORE_COLLISIONS, TRANSPORT_SCORE_FIRST, TRANSPORT_N_SCORES };
 
@@ -108,12 +108,11 @@ double transport_profile_deviation(const transport_box_t *box, const double *tal
 
 /* ---- and its source
  *
- * Who follows which particles of a batch. The source is uneven: the strongest rank has 1 + uneven
- * times the particles of the weakest, the others lie evenly between, and which rank is which is
- * shuffled (seed, shuffle), so that rank order says nothing about lateness.
+ * Assigns the particles of a batch to ranks. The source is uneven: the strongest rank has 1 +
+ * uneven times the particles of the weakest, the others lie evenly between, and which rank is which
+ * is shuffled (seed, shuffle), so that rank order says nothing about lateness.
  *
- * Every rank computes the same table. n_ranks doubles of memory during the call; O(n_ranks).
- */
+ * Every rank computes the same table. n_ranks doubles of memory during the call; O(n_ranks). */
 
 /* first[r] .. first[r + 1] - 1 are the particles of rank r; first has n_ranks + 1 items and ends in
  * n_particles. */
@@ -125,13 +124,12 @@ int64_t transport_shares_largest(int n_ranks, const int64_t *first);
 
 /* ---- transport_report.c
  *
- * What the user sees: one line per batch, a summary, and one line for programs. Runs on the root
- * rank only, after the batches, so that printing disturbs no measurement.
+ * The output: one line per batch, a summary, and one line for programs. Printed on the root rank
+ * only, after the batches, so that it disturbs no measurement.
  *
- * What one rank can know: how long it was inside MPI_Reduce. When the last rank arrived is known
- * only if the ranks share a clock (--common-clock); otherwise that column says "-".
- * Times are seconds in doubles, as MPI_Wtime gives them; printed in ms.
- */
+ * A rank knows how long it was inside MPI_Reduce. The last arrival is known only if the ranks share
+ * a clock (--common-clock); otherwise that column shows "-". Times are seconds in doubles, as
+ * MPI_Wtime gives them; printed in ms. */
 
 /* One rank's times of one batch. */
 typedef struct transport_times {
@@ -142,7 +140,7 @@ typedef struct transport_times {
 
 #define TRANSPORT_TIMES_DOUBLES 3
 
-/* What the self-check found; 0 in a field is good. */
+/* Results of the self-check; 0 in a field is good. */
 typedef struct transport_verdict {
     double transmission_deviation; /* in standard deviations, see above */
     double profile_deviation;
@@ -150,7 +148,7 @@ typedef struct transport_verdict {
     int64_t n_differing;  /* tally items that differ from the serial run; -1: not compared */
 } transport_verdict_t;
 
-/* The first problem as text, NULL when there is none. */
+/* The first problem as text; NULL: none. */
 const char *transport_verdict_problem(const transport_verdict_t *verdict);
 
 /* times[rank * n_batches + batch]. */
@@ -164,10 +162,9 @@ void transport_report(const transport_options_t *options, int n_ranks,
  * well would the arrivals of this program have been predicted? Root only, after the batches.
  *
  * Nanoseconds since the first rank entered the first reduce, on the clock of --common-clock. A
- * double of seconds since 1970 resolves 240 ns, far below what a prediction is good for.
- */
+ * double of seconds since 1970 resolves 240 ns, far below the error of a prediction. */
 
-/* times[rank * n_batches + batch]. Returns 0 if the file does not take it all. */
+/* times[rank * n_batches + batch]. Returns 0 if the file could not be written. */
 int transport_trace_write(FILE *file, const transport_options_t *options, int n_ranks,
                           const transport_times_t *times);
 

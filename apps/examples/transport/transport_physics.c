@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * One particle at a time, analogue (no weights, no variance reduction): what a collision does is
- * what it counts. See the header for units and for what is known exactly.
+ * One particle at a time, analogue (no weights, no variance reduction): each collision scores as it
+ * happens. See the header for units and for the exact results.
  */
 #include "apps/examples/transport/transport.h"
 
@@ -9,12 +9,11 @@
 
 /* ---- random numbers
  *
- * They depend on who asks and how often, not on which rank asks: every particle owns the stream
- * (seed, particle). So one rank alone reproduces what many ranks did together.
+ * They depend on the particle and the number of draws, not on the rank: every particle owns the
+ * stream (seed, particle). So one rank alone reproduces the work of many.
  *
- * splitmix64 (Steele, Lea, Flood 2014): a counter and a mixing function. Not for cryptography.
- * No state but the stream on the caller's stack; thread-safe. About 1 ns per number.
- */
+ * splitmix64 (Steele, Lea, Flood 2014): a counter and a mixing function. Not for cryptography. No
+ * state but the stream on the caller's stack; thread-safe. About 1 ns per number. */
 
 typedef struct rng {
     uint64_t counter;
@@ -182,10 +181,10 @@ double transport_profile_deviation(const transport_box_t *box, const double *tal
     return (chi2 - n_layers) / sqrt(2.0 * n_layers);
 }
 
-/* ---- the source. The table is used for its own working memory: first the shuffled positions
- * 0 .. n_ranks - 1, then sums of shares. */
+/* ---- the source. The table serves as working memory: first the shuffled positions 0 .. n_ranks -
+ * 1, then sums of shares. */
 
-/* Fisher-Yates; the modulo's bias is far below what a shuffle of ranks could show. */
+/* Fisher-Yates; the bias of the modulo is negligible for a shuffle of ranks. */
 static void shuffled_positions(int n_ranks, rng_t rng, int64_t *position)
 {
     for (int rank = 0; rank < n_ranks; rank++) {

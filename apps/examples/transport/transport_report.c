@@ -21,7 +21,7 @@ typedef struct figures {
 
 const char *transport_verdict_problem(const transport_verdict_t *verdict)
 {
-    const double allowed = 5.0; /* standard deviations; the run is reproducible, so no dice here */
+    const double allowed = 5.0; /* standard deviations; runs are reproducible, so no chance here */
     if (verdict->n_differing > 0) {
         return "the reduced tally differs from the serial run's";
     }
@@ -110,8 +110,8 @@ static void print_physics(const transport_options_t *options, const transport_fa
                                        : "DIFFERS from the serial run");
 }
 
-/* What a batch takes the rank that is slowest over all of them, from its end to the next end: what
- * the program's wall time is made of, also where ranks run ahead of each other. */
+/* The batch time, from end to end, of the rank that is slowest over all batches: this makes up the
+ * program's wall time, even if ranks run ahead of each other. */
 static double iteration_ms(const transport_times_t *times, int n_ranks, int64_t first,
                            int64_t n_batches)
 {

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Uneven work, drawn afresh on each rank before each reduce, so that no history predicts arrivals:
- * a number of tiles, each of another size. The program says how far it is (clv_hint_progress), and
- * clv plans for when each rank will be done.
+ * Uneven work, drawn anew on each rank before each reduce, so that no history predicts arrivals: a
+ * number of tiles of different sizes. The program reports its progress (clv_hint_progress), and clv
+ * plans for the time at which each rank will be done.
  *
  *     uneven [--silent] [--sleep] [--calls N]
  *
- * --silent: says nothing. --sleep: tiles sleep instead of computing, for emulated hosts, which have
- * no processor of their own. After each reduce the root's verdict goes to all, as in a solver that
- * looks whether it has converged. Rank 0 prints the time of an iteration, the time in MPI_Reduce
- * (mean over ranks), how many of its calls were announced, and whether all results were right.
+ * --silent: reports no progress. --sleep: tiles sleep instead of computing, for emulated hosts,
+ * which have no processor of their own. After each reduce, the root broadcasts its decision, as in
+ * a solver that tests for convergence. Rank 0 prints the time of an iteration, the time in
+ * MPI_Reduce (mean over ranks), how many of its calls were announced, and whether all results were
+ * correct.
  */
 #include "clv.h"
 
@@ -62,7 +63,7 @@ static void tile(const options_t *options)
     }
 }
 
-/* Whether the arrival was announced. */
+/* Returns whether the arrival was announced. */
 static int work(const options_t *options)
 {
     const int n_tiles = draw(MIN_TILES, MAX_TILES);
