@@ -72,7 +72,7 @@ static void put_setting(clv_json_t *json, const clock_setting_t *setting)
     clv_json_flag(json, "has_truth", setting->has_truth);
 }
 
-/* Of all ranks in order; null where a rank could not be measured. */
+/* By rank; null if a rank could not be measured. */
 static void put_ranks(clv_json_t *json, const clv_cs_point_t *points, int n_ranks)
 {
     clv_json_list_begin(json, "rank_offset_ns");
@@ -130,11 +130,11 @@ int clock_write_json(const char *path, const clock_setting_t *setting,
     return is_stdout ? fflush(file) : close_file(file);
 }
 
-/* A list as it was measured, for programs; sorted, its least, median and largest for people. */
+/* A list as measured, for programs; its least, median and largest for people. */
 typedef struct reported {
     const char *record, *clock;
     const char *key, *what; /* of the list */
-    double unit;            /* of what is printed */
+    double unit;            /* of the printed values */
 } reported_t;
 
 static int tell_list(const char *path, FILE *out, const reported_t *reported,
@@ -180,7 +180,7 @@ int clock_tell_round_trips(const char *path, FILE *out, const clv_bench_place_t 
     return tell_list(path, out, &reported, place, trips_ns, n);
 }
 
-/* ---- the picture: a line per method and check ---- */
+/* ---- the plot: one line per method and check ---- */
 
 static clv_status_t add_check(const clock_setting_t *setting, const clock_result_t *result,
                               const clock_accuracy_t *accuracy, clv_result_set_t *set)

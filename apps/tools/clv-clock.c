@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * clv-clock: synchronises the clocks of an MPI program's ranks by named methods, and tells how long
- * it took and how good the result is, right after and later. Uses public MPI only.
+ * clv-clock: synchronises the clocks of an MPI program's ranks by named methods, and reports the
+ * duration and the accuracy, right after and later. Uses public MPI only.
  *
- * Two judges. Check-Global-Clock (HCA3 paper, Algorithm 6) measures every rank's global clock
- * against the reference's, as well as one SKaMPI-Offset can. Where all hosts share CLOCK_REALTIME
- * (one machine, an emulated cluster) --truth realtime compares through it, to about 0.2 us.
+ * Two checks. Check-Global-Clock (HCA3 paper, Algorithm 6) measures every rank's global clock
+ * against the reference's, with the accuracy of one SKaMPI-Offset. If all hosts share
+ * CLOCK_REALTIME (one machine, an emulated cluster), --truth realtime compares through it, to about
+ * 0.2 us.
  *
- * Units: ns inside, us and s in what is printed. One thread. See the man page.
+ * Units: ns inside, us and s in the output. One thread. See the man page.
  */
 #include <errno.h>
 #include <math.h>
@@ -26,7 +27,7 @@
 #include "util/util_time.h"
 
 #define MAX_METHODS 32
-#define SAMPLE_SEED UINT64_C(0x73616d706c65) /* who is in the sample */
+#define SAMPLE_SEED UINT64_C(0x73616d706c65) /* draws the sample */
 
 typedef struct options {
     const char *methods[MAX_METHODS];
@@ -45,24 +46,24 @@ typedef struct options {
 typedef struct world {
     int rank, n_ranks;
     clv_cs_clock_t base, pretend;
-    const clv_cs_clock_t *clock; /* one of the two; NULL: unusable */
+    const clv_cs_clock_t *clock; /* points to one of the two; NULL: unusable */
     clv_cs_place_t *places;      /* of all ranks */
     int host, n_hosts;           /* hosts numbered by first rank */
     clv_cs_group_t group;
-    clv_cs_group_t checked; /* those of the group that are in the sample, over its link */
-    int32_t *sample;        /* their ranks, the reference among them */
-    bool is_checked;        /* whether this rank is */
+    clv_cs_group_t checked; /* the sampled members of the group, over its link */
+    int32_t *sample;        /* their ranks, including the reference */
+    bool is_checked;        /* this rank is in the sample */
     clv_bench_place_t place;
 } world_t;
 
-/* What a rank tells rank 0 after one synchronisation. */
+/* A rank's report to rank 0 after one synchronisation. */
 typedef struct rank_row {
     int32_t status, n_rounds;
     double duration_s, r_squared, rms_us;
     int64_t n_pings;
     struct {
-        int64_t real_ns, global_ns, bound_ns; /* the truth and what we said it was */
-        int64_t blur_ns;                      /* of the sighting itself */
+        int64_t real_ns, global_ns, bound_ns; /* the true time, our global time, and its bound */
+        int64_t blur_ns;                      /* error of the comparison itself */
     } sighting[CLOCK_MAX_WAITS];
 } rank_row_t;
 
@@ -77,8 +78,7 @@ static clv_status_t mpi_link_send(void *link, int peer, const void *data, size_t
     return answer == MPI_SUCCESS ? CLV_OK : CLV_LOST;
 }
 
-/* A request that timed out is withdrawn; if it cannot be any more, the message is here after all.
- */
+/* Cancels a request that timed out. If that is too late, the message has arrived after all. */
 static clv_status_t withdraw(MPI_Request *request, MPI_Status *status)
 {
     int was_cancelled = 1;
@@ -196,7 +196,7 @@ static const clv_program_t program = {
     .takes_operands = true,
 };
 
-/* -1, or the exit status. */
+/* Returns -1, or the exit status. */
 static int take_methods(options_t *o, int n, char **methods)
 {
     char reason[CLOCK_MAX_LABEL];
@@ -233,7 +233,7 @@ static void print_algorithms(void)
 
 /* ---- the world ---- */
 
-/* Ranks number hosts in the order of their first ranks, so all agree. */
+/* Numbers hosts in the order of their first ranks, so that all ranks agree. */
 static void number_hosts(world_t *world)
 {
     world->n_hosts = 0;
@@ -258,7 +258,7 @@ static int first_rank_of_my_host(const world_t *world)
     return first;
 }
 
-/* The first two hosts take the extremes; the others lie between, the same in every run. */
+/* The first two hosts get the extremes; the others lie between, equal in every run. */
 static double share_of_host(int host)
 {
     if (host < 2) {
@@ -267,8 +267,8 @@ static double share_of_host(int host)
     return fmod(host * 0.6180339887, 1.0) * 2.0 - 1.0;
 }
 
-/* What the first rank of my host says, who must pretend and calibrate for all of it: they share one
- * clock, and copies must be right. */
+/* The value of the host's first rank. It pretends and calibrates for the whole host, because its
+ * ranks share one clock and their copies must agree. */
 static void take_from_first(const world_t *world, void *mine, size_t n_bytes)
 {
     char *all = clv_alloc((size_t) world->n_ranks, n_bytes);
@@ -281,12 +281,12 @@ static void take_from_first(const world_t *world, void *mine, size_t n_bytes)
     clv_free(all);
 }
 
-/* A clock that each process calibrates for itself becomes one. */
+/* Replaces calibrations by each process with one per host. */
 static void share_calibration(world_t *world)
 {
     struct {
         int64_t start_ns, offset_ns;
-        double rate; /* 0: it has no clock */
+        double rate; /* 0: no clock */
     } its = {world->base.start_ns, world->base.offset_ns, world->clock ? world->base.rate : 0.0};
     take_from_first(world, &its, sizeof its);
     if (world->clock != NULL && its.rate > 0.0) {
@@ -320,8 +320,8 @@ static void open_clock(world_t *world, const options_t *options)
     }
 }
 
-/* Without a boot id a rank is a host of its own: nothing is copied that might be wrong. clock NULL:
- * hosts, whatever their clocks. */
+/* A rank without a boot id counts as a host of its own, so that nothing wrong is copied. clock
+ * NULL: hosts regardless of their clocks. */
 static void gather_places(world_t *world, const clv_cs_clock_t *clock)
 {
     clv_cs_place_t mine;
@@ -333,7 +333,7 @@ static void gather_places(world_t *world, const clv_cs_clock_t *clock)
                   MPI_COMM_WORLD);
 }
 
-/* The reference and, of the others, about the percentage asked for, the same on all ranks. */
+/* Draws the reference and about the given percentage of the others, equal on all ranks. */
 static void draw_sample(world_t *world, const options_t *options)
 {
     world->checked = world->group;
@@ -393,8 +393,8 @@ static int64_t realtime_now_ns(void)
     return (int64_t) now.tv_sec * CLV_NS_PER_S + now.tv_nsec;
 }
 
-/* What our clock reads at one instant of the true time: the tightest of many brackets. Returns how
- * far off that can be. */
+/* Reads our clock at one instant of the true time: the tightest of many brackets. Returns the error
+ * bound. */
 static int64_t sight(const clv_cs_clock_t *clock, int64_t *local_p, int64_t *real_p)
 {
     int64_t tightest = INT64_MAX;
@@ -420,8 +420,8 @@ static void sleep_until(int64_t local_ns)
     }
 }
 
-/* The reference is sighted before and after the others, so that its clock can be interpolated to
- * the instants of theirs. */
+/* The reference is read before and after the others, so that its clock can be interpolated to the
+ * times of their readings. */
 static void take_sightings(const world_t *world, const clv_cs_model_t *model, int wait,
                            rank_row_t *row, int64_t reference_global_ns[2],
                            int64_t reference_real_ns[2])
@@ -506,7 +506,7 @@ typedef struct bench {
     const world_t *world;
     rank_row_t *rows;        /* at rank 0 and at the reference */
     clv_cs_point_t *points;  /* [wait][rank], filled at the reference */
-    clv_cs_point_t *sampled; /* of one check, as the sample is ordered */
+    clv_cs_point_t *sampled; /* of one check, in the order of the sample */
     truth_t truth[CLOCK_MAX_WAITS];
 } bench_t;
 
@@ -587,7 +587,7 @@ static void summarise(const bench_t *bench, clock_result_t *result)
     }
 }
 
-/* What the reference measured of each rank. */
+/* Sends each rank's measurements by the reference to rank 0. */
 static void share_points(bench_t *bench, clock_result_t *result)
 {
     const size_t n = (size_t) result->n_waits * (size_t) bench->world->n_ranks;
@@ -601,7 +601,7 @@ static void share_points(bench_t *bench, clock_result_t *result)
               bench->world->group.reference, MPI_COMM_WORLD);
 }
 
-/* The reference has seen it all; rank 0 prints. */
+/* The reference has all results; rank 0 prints them. */
 static void run_one(bench_t *bench, const char *label, int run, clock_result_t *result)
 {
     const int reference = bench->world->group.reference;
@@ -629,7 +629,7 @@ static int run_all(const options_t *options, const world_t *world, clock_result_
     if (bench.rows == NULL || bench.points == NULL || bench.sampled == NULL) {
         MPI_Abort(MPI_COMM_WORLD, 1);
     }
-    /* Runs outside, methods inside: what changes with time meets all methods alike. */
+    /* Runs outside, methods inside: changes over time affect all methods alike. */
     for (int run = 0; run < options->n_runs; run++) {
         for (int m = 0; m < options->n_methods; m++) {
             run_one(&bench, options->methods[m], run, &results[n++]);
@@ -685,7 +685,7 @@ static bool any_failed(const clock_result_t *results, int n)
     return false;
 }
 
-/* What a short calibration finds, over and over (MBR, Fig. 2). Rank 0 alone; whether it failed. */
+/* Repeats a short calibration (MBR, Fig. 2). Rank 0 alone; returns whether it failed. */
 static bool calibrate(const options_t *options, const world_t *world)
 {
     clv_cs_clock_t clock;
@@ -710,8 +710,8 @@ static bool calibrate(const options_t *options, const world_t *world)
     return is_bad;
 }
 
-/* One behind the other, between the first rank and the last (MBR, Figs. 30 and 31). Whether it
- * failed, on rank 0. */
+/* Successive round trips between the first rank and the last (MBR, Figs. 30 and 31). Returns
+ * whether they failed, on rank 0. */
 static bool ping(const options_t *options, const world_t *world, MPI_Comm comm)
 {
     const int last = world->n_ranks - 1;
@@ -743,7 +743,7 @@ static bool ping(const options_t *options, const world_t *world, MPI_Comm comm)
     return is_bad;
 }
 
-/* The exit status. */
+/* Returns the exit status. */
 static int measure(const options_t *options, world_t *world, MPI_Comm *comm)
 {
     clock_result_t *results =
@@ -754,7 +754,7 @@ static int measure(const options_t *options, world_t *world, MPI_Comm *comm)
     set_up_world(world, options, comm);
     bool is_bad = world->rank == 0 && options->n_calibrations > 0 && calibrate(options, world);
     is_bad |= options->n_round_trips > 0 && ping(options, world, *comm);
-    MPI_Barrier(*comm); /* others wait, and take no processor from the calibrations */
+    MPI_Barrier(*comm); /* others wait, and take no processor time from the calibrations */
     const int n = run_all(options, world, results);
     int answer = any_failed(results, n) | is_bad;
     answer |= world->rank == 0 ? publish(options, world, results, n) : 0;

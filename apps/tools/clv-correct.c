@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * clv-correct: corrects an OTF2 trace so that no message is received before it was sent, by
- * recorded clocks and the controlled logical clock with collectives, and says what it did.
+ * recorded clocks and the controlled logical clock with collectives, and reports its changes.
  *
- * What it is made of: correct.h. The algorithm: apps/clc/clc.h. See the man page.
+ * Its parts: correct.h. The algorithm: apps/clc/clc.h. See the man page.
  */
 #include <errno.h>
 #include <libgen.h>
@@ -121,7 +121,8 @@ static const clv_program_t program = {
     .takes_operands = true,
 };
 
-/* Before hours of work: whether a file or folder of that name can be made. -1, or the status. */
+/* Checks before hours of work whether a file or folder of that name can be created. Returns -1, or
+ * the status. */
 static int check_place(const char *path)
 {
     char folder[4096];
@@ -151,10 +152,10 @@ static int check_file(const char *path)
     return -1;
 }
 
-/* DIR may have slashes behind it. */
+/* DIR may end in slashes. */
 static int check_output(correct_options_t *options)
 {
-    static char output[4000]; /* room for what is put behind it */
+    static char output[4000]; /* leaves room for a suffix */
     struct stat status;
     size_t n = strlen(options->output);
     while (n > 1 && options->output[n - 1] == '/') {
@@ -172,7 +173,7 @@ static int check_output(correct_options_t *options)
     return check_place(output);
 }
 
-/* -1, or the exit status. */
+/* Returns -1, or the exit status. */
 static int parse(correct_options_t *options, int argc, char **argv)
 {
     int first;
@@ -196,7 +197,7 @@ static int parse(correct_options_t *options, int argc, char **argv)
 
 /* ---- recorded clocks ---- */
 
-/* JSON lines, or a file of the recorder. *line: 0 where there are none. */
+/* Reads JSON lines, or a file of the recorder. *line: 0 if it has no lines. */
 static clv_status_t read_clocks_of(correct_t *correct, const char *text, size_t n_bytes,
                                    const char **reason, int64_t *line)
 {
@@ -251,7 +252,7 @@ static uint8_t flavours[CLV_CLC_MAX_OPS] = {
     CLV_CLC_N_TO_N,   /* allgather */
     CLV_CLC_N_TO_N,   /* allgatherv */
     CLV_CLC_N_TO_N,   /* alltoall */
-    CLV_CLC_FREE,     /* alltoallv: OTF2 has only totals, who sends to whom is not known */
+    CLV_CLC_FREE,     /* alltoallv: OTF2 has only totals, not which rank sends to which */
     CLV_CLC_FREE,     /* alltoallw */
     CLV_CLC_N_TO_N,   /* allreduce */
     CLV_CLC_N_TO_ONE, /* reduce */

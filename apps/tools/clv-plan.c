@@ -82,14 +82,14 @@ static const clv_program_t program = {
     .more = list_words,
 };
 
-/* ---- who makes it ---- */
+/* ---- which generator makes it ---- */
 
 static bool has_goal(const clv_generator_t *row, clv_goal_t goal)
 {
     return (row->goals >> goal & 1) != 0;
 }
 
-/* The first that has the goal, or NULL. */
+/* The first generator with the goal, or NULL. */
 static const clv_generator_t *first_of_goal(clv_goal_t goal)
 {
     const clv_generator_t *row = clv_generators;
@@ -99,7 +99,7 @@ static const clv_generator_t *first_of_goal(clv_goal_t goal)
     return row->name != NULL ? row : NULL;
 }
 
-/* The one that was asked for, or the first that has the goal; NULL with a message. */
+/* The requested generator, or the first with the goal; NULL with a message. */
 static const clv_generator_t *choose(const clv_generator_t *asked, clv_goal_t goal)
 {
     const clv_generator_t *first = first_of_goal(goal);
@@ -116,8 +116,8 @@ static const clv_generator_t *choose(const clv_generator_t *asked, clv_goal_t go
     return asked != NULL ? asked : first;
 }
 
-/* Those that search every rank and segment in every round are there to compare with. Per rank, rank
- * and segment; where arrivals rise by rank it is up to ten times that. */
+/* Generators that search every rank and segment in every round are for comparison. ns per rank,
+ * rank and segment; if arrivals rise by rank, up to ten times that. */
 #define SEARCH_NS 20.0
 #define LONG_S    5.0
 
@@ -154,7 +154,7 @@ static void tell_failure(clv_status_t status, const clv_instance_t *instance)
     }
 }
 
-/* All of standard input, or NULL with a message. */
+/* Returns all of standard input, or NULL with a message. */
 static char *read_input(size_t *n_bytes_p)
 {
     size_t capacity = 1 << 16, n_bytes = 0;
@@ -183,7 +183,7 @@ static char *read_input(size_t *n_bytes_p)
     return text;
 }
 
-/* Whether the plan is valid and what the file says. */
+/* Whether the plan is valid and equals that of the file. */
 static bool check_plan(const clv_plan_t *plan, const clv_parsed_t *parsed)
 {
     char reason[160];
@@ -208,7 +208,7 @@ static bool check_plan(const clv_plan_t *plan, const clv_parsed_t *parsed)
     return true;
 }
 
-/* A line for the plan, and one for each send. */
+/* Writes one line for the plan, and one per send. */
 static bool write_json(const request_t *request, const clv_plan_t *plan)
 {
     FILE *out = clv_output_open(request->json);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * clv-predict: replays arrival traces through the predictors and prints each one's error.
- * Also makes traces of known patterns from a seed. See clv-predict.1.
+ * clv-predict: replays arrival traces through the predictors and prints each one's error. Also
+ * makes traces of known patterns from a seed. See clv-predict.1.
  *
- * Every call of a trace is taken as sampled, as in a program with milliseconds between reduces. The
- * code that predicts is the component's own; only the network is left out.
+ * Every call of a trace counts as sampled, as in a program with milliseconds between reduces. The
+ * predictors are the component's own; only the network is missing.
  * Exit: 0, 1 no memory, 2 bad arguments or a malformed trace.
  */
 #include <errno.h>
@@ -27,7 +27,7 @@ typedef struct options {
     bool csv;
     const char *json;
     FILE *json_file;
-    const char *pattern; /* to make */
+    const char *pattern; /* to generate */
     const char *coupling;
     int32_t n_ranks;
     int32_t n_calls;
@@ -36,14 +36,14 @@ typedef struct options {
     int64_t seed;
 } options_t;
 
-/* Of the predictions that were made before their calls. */
+/* Over the calls predicted before they began. */
 typedef struct score {
     int32_t n_ranks;
     int64_t n;       /* predicted calls */
     int64_t rms_ns;  /* of errors relative to each call's mean */
     int64_t mean_ns; /* mean absolute */
     int64_t worst_ns;
-    int64_t sigma_ns;    /* rms of what the forecasts claimed */
+    int64_t sigma_ns;    /* rms of the deviations that the forecasts gave */
     int64_t n_surprises; /* calls with an error above 4 sigma */
 } score_t;
 
@@ -190,7 +190,7 @@ static void write_json(const options_t *options, const char *trace, const char *
     clv_json_end(&json);
 }
 
-/* In quotes where CSV needs them. */
+/* Quoted if CSV requires it. */
 static void print_csv_name(const char *name)
 {
     if (name[strcspn(name, ",\"\r\n")] == '\0') {
@@ -301,7 +301,8 @@ static int64_t count_calls(const clv_allprof_rank_t *rank, int32_t op)
     return n;
 }
 
-/* Of a trace by liballprof the calls of one operation, whatever their sizes; ranks have as many. */
+/* Takes the calls of one operation from a liballprof trace, of any size; all ranks have equally
+ * many. */
 static clv_status_t take_operation(const clv_allprof_t *from, int32_t op, clv_trace_t *trace)
 {
     const int64_t n_calls = count_calls(&from->ranks[0], op);

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * clv-view: who was late at which collective, by how much, whose fault it was and what it cost, out
- * of what `mpirun --mca coll_clv_record DIR` recorded. See clv-view.1 and docs/guide/arrivals.md.
+ * clv-view: shows which rank was late at which collective, by how much, because of whom, and at
+ * what cost, from the records of `mpirun --mca coll_clv_record DIR`. See clv-view.1 and
+ * docs/guide/arrivals.md.
  *
- * Exit: 0, 1 no memory or what was written did not arrive, 2 bad arguments, nothing that can be
- * read, or shown without what is missing.
+ * Exit: 0, 1 no memory or output was lost, 2 bad arguments, no readable input, or a view that needs
+ * missing data.
  */
 #include <stddef.h>
 #include <stdio.h>
@@ -20,9 +21,9 @@
 typedef struct options {
     const char *folder;
     const char *format; /* of the export, or NULL */
-    const char *page;   /* where it goes, or NULL */
+    const char *page;   /* output file, or NULL */
     bool json;
-    bool what_if; /* only that, with the curve */
+    bool what_if; /* only the what-if view, with the curve */
     bool live;
     view_choice_t choice;
     view_network_t network;
@@ -30,7 +31,7 @@ typedef struct options {
 
 #define DIGITS "0123456789"
 
-/* NULL, or what the value must be. */
+/* Returns NULL, or the permitted form. */
 static const char *take_calls(void *fields, const char *text)
 {
     static const char wanted[] = "A:B, two numbers of calls";
@@ -125,7 +126,7 @@ static int write_page(const char *path, const view_t *view, const view_counts_t 
     if (clv_output_close(file, path, reason, sizeof reason) != CLV_OK || !done) {
         fprintf(stderr, "clv-view: %s\n", reason);
         if (is_regular) {
-            (void) unlink(path); /* half a page is none */
+            (void) unlink(path); /* remove an incomplete page */
         }
         return 1;
     }

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * An OTF2 archive opened for writing, as all programs here do it: chunks go to the file when they
- * are full, and no record tells of that (its time would lie after the stamp of the event that
- * caused it).
+ * Opens an OTF2 archive for writing, for all programs here. Full chunks are flushed to the file
+ * without a flush record, whose time would be later than the event that caused it.
  *
- * Header only: one of its users is preloaded into programs of others.
+ * Header only: one of its users is a preloaded library.
  *
  * Units: bytes.
- * Errors: NULL; the library has said why.
+ * Errors: NULL; the library has printed the reason.
  * Memory: the archive is closed by OTF2_Archive_Close.
- * Threads: as OTF2 has it.
+ * Threads: as in OTF2.
  */
 #ifndef CLV_OTF2_CREATE_H
 #define CLV_OTF2_CREATE_H
@@ -18,7 +17,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-/* What users choose unless an archive that is copied has others. */
+/* Defaults, unless a copied archive has other sizes. */
 #define CLV_OTF2_EVENT_CHUNK      (UINT64_C(1) << 20)
 #define CLV_OTF2_DEFINITION_CHUNK (UINT64_C(1) << 22)
 
@@ -46,10 +45,10 @@ static inline OTF2_Archive *clv_otf2_create(const char *folder, const char *name
     return archive;
 }
 
-/* ---- little memory: one chunk for each writer instead of the library's 128 MiB ---- */
+/* ---- little memory: one chunk per writer instead of the library's 128 MiB ---- */
 
 typedef struct clv_otf2_chunk {
-    bool is_given; /* a second one is refused, which makes the library flush */
+    bool is_given; /* a second chunk is refused, so that the library flushes */
     int unused[3];
     char memory[];
 } clv_otf2_chunk_t;
