@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * clv-correct: what its files share. Reading an OTF2 archive into the shapes of the clc module,
- * clocks and latencies chosen, the archive written again, and the report.
+ * Shared by the files of clv-correct: reading an OTF2 archive into the types of the clc module,
+ * choosing clocks and latencies, rewriting the archive, and the report.
  *
- * Units: ticks of at most 1 ns each; ticks_per_ns turns latencies into them. Where the archive's
- * timer is slower than 1 GHz, one of its ticks is archive.scale of ours, and the result is written
- * with our ticks.
- * Failures: the first one is kept as one line (correct_fail) and decides the exit status; functions
- * return 1 on success, 0 on failure.
+ * Units: ticks of at most 1 ns each; ticks_per_ns turns latencies into them. If the archive's timer
+ * is slower than 1 GHz, one of its ticks is archive.scale of ours, and the result is written in our
+ * ticks.
+ * Failures: the first one is kept as one line (correct_fail) and determines the exit status;
+ * functions return true on success, false on failure.
  */
 #ifndef CLV_CORRECT_H
 #define CLV_CORRECT_H
@@ -27,11 +27,11 @@
 
 #define CORRECT_NOBODY UINT32_MAX
 
-/* Stamps above would leave no room for shifts; 73 years of nanoseconds. */
+/* Larger stamps would leave no room for shifts; 73 years of nanoseconds. */
 #define CORRECT_LARGEST_STAMP (INT64_C(1) << 61)
 
-/* What the clock made sure of, with the result: its own check judges by the same latencies. Ticks,
- * between and inside hosts. */
+/* The latencies that the clock enforced, stored with the result, so that its own check uses the
+ * same. Ticks, between and inside hosts. */
 #define CORRECT_LATENCY_PROPERTY "CLV::LATENCY_TICKS"
 
 typedef struct correct_options {
@@ -44,12 +44,12 @@ typedef struct correct_options {
     double gamma;              /* below 0: the default, twice if needed */
     double slope;
     bool is_line_per_process, is_check, has_dense_alltoallv, is_quiet;
-    bool only_ends; /* of the offsets in the archive, the first and last */
+    bool only_ends; /* of the archive's offsets, only the first and last */
     bool no_presync;
-    bool has_no_refinement; /* the trace's own messages do not refine clocks */
+    bool has_no_refinement; /* do not refine clocks by the trace's own messages */
 } correct_options_t;
 
-/* Events that the clock does not look at, for what they say cannot be: XX(NAME, what they are). */
+/* Events that the clock ignores because they cannot be right: XX(NAME, meaning). */
 #define CORRECT_LEFT_MAP(XX)                                                                       \
     XX(UNKNOWN_COMM, "events of communicators that are not defined")                               \
     XX(NO_RECEIVER, "sends to ranks that their communicator does not have")                        \
@@ -78,7 +78,7 @@ typedef struct correct_host {
 typedef struct correct_process {
     uint32_t ref, name, tree_node;
     int32_t host;
-    bool has_threads; /* not only locations of metrics */
+    bool has_threads; /* has locations other than metrics */
 } correct_process_t;
 
 typedef struct correct_location {
@@ -86,11 +86,11 @@ typedef struct correct_location {
     uint32_t process, name;
     int32_t host;
     bool is_metric;
-    clv_clc_point_t *offsets; /* of the archive, with our sign */
+    clv_clc_point_t *offsets; /* from the archive, with our sign */
     int64_t n_offsets, n_offset_slots;
-    int64_t *truth;    /* of each event, if asked for */
+    int64_t *truth;    /* per event, if requested */
     int64_t n_slots;   /* room for events */
-    int64_t n_falling; /* stamps that fell */
+    int64_t n_falling; /* stamps that decreased */
     bool is_away;      /* another process has its events */
 } correct_location_t;
 
@@ -100,20 +100,20 @@ typedef struct correct_member {
 
 typedef struct correct_comm {
     uint32_t ref, name;
-    uint32_t group, other; /* other: intercommunicators; else CORRECT_NOBODY */
+    uint32_t group, other; /* other: intercommunicators only, else CORRECT_NOBODY */
     uint32_t n_members, n_others;
-    uint32_t *processes, *others; /* of each rank */
+    uint32_t *processes, *others; /* by rank */
     correct_member_t *by_process; /* sorted */
-    uint32_t *slots; /* of each member among those of its process here; NULL: all are here */
+    uint32_t *slots; /* index of each member among those of its process here; NULL: all are here */
     bool is_self;
 } correct_comm_t;
 
-/* What the definitions say. */
+/* The content of the definitions. */
 typedef struct correct_archive {
     char *folder, *name; /* of the archive: FOLDER/NAME.otf2 and FOLDER/NAME/ */
     uint64_t timer, global_offset, length, realtime; /* as read; offset and length of the result */
-    int64_t scale;                                   /* our ticks of a tick of the timer */
-    double ticks_per_ns;                             /* ours */
+    int64_t scale;                                   /* our ticks per tick of the timer */
+    double ticks_per_ns;                             /* of our ticks */
     char **strings;
     uint32_t n_strings;
     correct_host_t *hosts;
@@ -135,12 +135,12 @@ typedef enum correct_source {
     CORRECT_BY_NOTHING
 } correct_source_t;
 
-/* The clock of a host, as presynchronised. */
+/* The presynchronised clock of a host. */
 typedef struct correct_map {
     clv_clc_map_t map;
     correct_source_t source;
-    bool is_by_name;       /* the archive does not say which boot it was */
-    clv_clc_map_t refined; /* what the messages say is left, in presynchronised time */
+    bool is_by_name;       /* matched by name, since the archive does not identify the boot */
+    clv_clc_map_t refined; /* remaining offsets found from messages, in presynchronised time */
     clv_clc_point_t *refined_points;
 } correct_map_t;
 
@@ -149,7 +149,7 @@ typedef struct correct_refinement {
     uint32_t n_hosts;
 } correct_refinement_t;
 
-/* Stamps on their way. */
+/* The stages of a stamp. */
 typedef enum correct_stage {
     CORRECT_PRESYNCED,
     CORRECT_REFINED,
@@ -157,7 +157,8 @@ typedef enum correct_stage {
     CORRECT_N_STAGES
 } correct_stage_t;
 
-/* Lateness at collectives against the true last arriver. n_collectives 0: no truth. */
+/* Error of the lateness at collectives, relative to the true last rank. n_collectives 0: no
+ * truth. */
 typedef struct correct_truth {
     double mean_us, median_us, p95_us;
     int64_t n_collectives, n_wrong;
@@ -165,7 +166,7 @@ typedef struct correct_truth {
 
 typedef struct correct_latency {
     int64_t inter, intra;             /* ticks */
-    int64_t known_inter, known_intra; /* what this archive was corrected with; -1: not known */
+    int64_t known_inter, known_intra; /* latencies this archive was corrected with; -1: unknown */
     const char *source;
     int n_halved;
 } correct_latency_t;
@@ -191,16 +192,16 @@ typedef struct correct {
     correct_options_t options;
     correct_archive_t archive;
     clv_clc_trace_t trace;
-    /* Messages that are received here, and some collectives with all their members: each logical
-     * message is in one process's. Alone it is the trace. */
+    /* The messages received here, and some collectives with all their members: each logical message
+     * belongs to one process. In a single process, it is the trace. */
     const clv_clc_trace_t *whole;
     const clv_clc_share_t *share; /* NULL: all is here */
     clv_clc_match_t *match;
     correct_ends_t *ends;         /* of all locations, for the report */
     clv_clc_left_out_t *left_out; /* of all processes, sorted */
     size_t n_left_out;
-    uint64_t n_messages, n_collectives; /* of all */
-    int64_t n_scratch_bytes;            /* of all, when all was read */
+    uint64_t n_messages, n_collectives; /* of all processes */
+    int64_t n_scratch_bytes;            /* of all processes, after reading */
     double true_inter_us, true_intra_us;
     uint32_t *track_of_line;
     clv_clc_sources_t records;
@@ -208,25 +209,25 @@ typedef struct correct {
     correct_refinement_t refinement;
     correct_latency_t latency;
     correct_result_t result;
-    int64_t base; /* added to all times so that none is negative */
+    int64_t base; /* added to all times, so that none is negative */
     uint64_t n_events, n_left[CORRECT_N_LEFT], n_lost_requests;
-    int64_t n_inside; /* reversed between ranks that share a clock: no correction reaches them */
+    int64_t n_inside; /* reversed between ranks that share a clock: not correctable */
 } correct_t;
 
 /* ---- correct_fail.c ---- */
 bool correct_fail(int status, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* Instead of the first. */
+/* Replaces the first failure. */
 bool correct_fail_as(int status, const char *line);
 int correct_failed(void);          /* the status, 0 if none */
 const char *correct_failure(void); /* the line */
-/* OTF2's own words are kept for our line, not printed. */
+/* Keeps OTF2's messages for our line instead of printing them. */
 void correct_catch_otf2(void);
 const char *correct_otf2_words(void);
 
 /* ---- correct_store.c: memory for events, in a file beyond the limit ---- */
 bool correct_store_open(int64_t memory_bytes, const char *folder);
 void *correct_store_get(size_t n_items, size_t item_bytes); /* zeroed; NULL after correct_fail */
-/* Before the end; NULL is nothing. */
+/* May be called before close; NULL does nothing. */
 void correct_store_give_back(void *memory);
 void correct_store_close(void);
 int64_t correct_store_file_bytes(void);
@@ -234,14 +235,15 @@ int64_t correct_store_file_bytes(void);
 /* ---- correct_definitions.c ---- */
 bool correct_read_definitions(correct_t *correct);
 void correct_free_archive(correct_archive_t *archive);
-/* A stamp of the archive in our ticks; CORRECT_LARGEST_STAMP where it is beyond. */
+/* Converts a stamp of the archive to our ticks; CORRECT_LARGEST_STAMP if it is larger. */
 int64_t correct_ticks(const correct_archive_t *archive, uint64_t raw);
 const char *correct_string(const correct_archive_t *archive, uint32_t ref);
 /* Index of a communicator or location; CORRECT_NOBODY if there is none. */
 uint32_t correct_find_comm(const correct_archive_t *archive, uint32_t ref);
 uint32_t correct_find_location(const correct_archive_t *archive, uint64_t ref);
 uint32_t correct_member(const correct_comm_t *comm, uint32_t process);
-/* The process that a rank of comm means to process: of the other group in an intercommunicator. */
+/* The process that `rank` of comm denotes for `process`: in an intercommunicator, one of the other
+ * group. */
 uint32_t correct_peer(const correct_comm_t *comm, uint32_t process, uint32_t rank);
 
 /* ---- correct_records.c: reading and writing every kind of record ---- */
@@ -252,16 +254,16 @@ bool correct_write(correct_t *correct);
 
 /* Whether the bytes are a file of the recorder, of any version. */
 bool correct_is_clva(const char *bytes, size_t n_bytes);
-/* The clock of its host, as text for clv_clc_records_read; *text_p is for free, on failure too (or
- * NULL). CLV_UNSUPPORTED, CLV_PROTOCOL, CLV_NO_MEMORY, with a reason. */
+/* The clock of its host, as text for clv_clc_records_read. The caller frees *text_p (or NULL),
+ * after a failure too. CLV_UNSUPPORTED, CLV_PROTOCOL, CLV_NO_MEMORY, with a reason. */
 clv_status_t correct_clva_as_lines(const char *bytes, size_t n_bytes, char **text_p,
                                    size_t *text_bytes_p, const char **reason_p) CLV_MUST_CHECK;
 
 /* ---- correct_clocks.c ---- */
 bool correct_presynchronise(correct_t *correct);
-/* Stamps through the map, never falling; corrected holds what they were. */
+/* Maps the stamps so that they never decrease; corrected keeps the old ones. */
 void correct_move_track(clv_clc_track_t *track, const clv_clc_map_t *map);
-/* Clocks: hosts, or processes on request; and that of a process. */
+/* The number of clocks (of hosts, or of processes on request), and the clock of a process. */
 uint32_t correct_n_clocks(const correct_t *correct);
 uint32_t correct_clock_of(const correct_t *correct, uint32_t process);
 void correct_free_maps(correct_t *correct);
@@ -270,30 +272,30 @@ const correct_map_t *correct_map_of(const correct_t *correct, const correct_loca
 int64_t correct_corrected_at(const correct_t *correct, uint32_t location, uint64_t raw);
 
 /* ---- correct_refine.c ---- */
-/* After it stamps are refined ones where refinement.n_points is not 0, and messages hold them. */
+/* Afterwards, if refinement.n_points is not 0, stamps are refined ones, and messages hold them. */
 bool correct_refine(correct_t *correct);
 
 /* ---- correct_latency.c ---- */
-/* Of all messages, and of the collectives of few hosts: what waited for what, by messages' stamps.
- */
+/* The dependences of all messages, and of the collectives of few hosts, by the stamps that messages
+ * hold. */
 typedef struct correct_delay {
     int32_t from, to; /* hosts */
     int64_t sent, received;
-    uint64_t at; /* the message or, behind all messages, the collective */
+    uint64_t at; /* the message or, after all messages, the collective */
 } correct_delay_t;
 typedef void (*correct_take_t)(void *context, const correct_delay_t *delay);
 void correct_each_delay(const clv_clc_trace_t *trace, correct_take_t take, void *context);
 bool correct_choose_latency(correct_t *correct);
 
 /* ---- correct_truth.c ---- */
-/* Leaves messages with the stamps of which. */
+/* Leaves the stamps of `which` in the messages. */
 bool correct_judge(correct_t *correct, clv_clc_which_t which, correct_truth_t *truth);
-/* The least delays of messages that were true; -1: there is none. Messages hold the truth then. */
+/* The minimum true delays of messages; -1: none. Messages hold the truth afterwards. */
 void correct_find_true_delays(correct_t *correct);
 
 /* ---- correct_run.c ---- */
 bool correct_make_lines(correct_t *correct);
-/* The first and last stamp of all; both 0 without events. */
+/* The first and last stamp overall; both 0 without events. */
 void correct_span(const correct_t *correct, clv_clc_which_t which, int64_t *first, int64_t *last);
 void correct_place(const correct_t *correct, clv_clc_which_t which);
 void correct_count(const correct_t *correct, const clv_clc_config_t *config,
@@ -302,7 +304,7 @@ bool correct_run(correct_t *correct);
 
 /* ---- correct_report.c ---- */
 extern const char *const correct_op_names[CLV_CLC_MAX_OPS];
-void correct_warn_of_shift(const correct_t *correct); /* on stderr, if there is one too long */
+void correct_warn_of_shift(const correct_t *correct); /* on stderr, if a shift is too long */
 void correct_report(const correct_t *correct, FILE *out);
 bool correct_report_json(const correct_t *correct);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * clv-correct in one process: it has all locations, and nobody to tell. Started by mpirun it makes
- * room for the program beside it that knows MPI.
+ * clv-correct in one process, which has all locations and needs no communication. Under mpirun it
+ * executes the MPI program installed beside it instead.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -23,7 +23,7 @@ static bool is_first_of_several(void)
     return !rank || !strcmp(rank, "0");
 }
 
-/* Beside this program where it was built, else where it is installed. */
+/* Looks in this program's build folder, then in the installation. */
 static void become_replay(char **argv)
 {
     static const char *const places[] = {"%.*s/replay/clv-correct-mpi",

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * clv-correct: the corrected regions as Chrome's trace events, for timeline viewers that read them.
- * Slices by region, one row per location; arrows are left to viewers of OTF2.
+ * clv-correct: the corrected regions as Chrome's trace events, for timeline viewers that read
+ * those. One slice per region, one row per location; for message arrows use an OTF2 viewer.
  */
 #include <errno.h>
 #include <otf2/otf2.h>
@@ -16,7 +16,7 @@ typedef struct drawing {
     uint32_t location;
 } drawing_t;
 
-/* position: of the event in its location, from 1 as OTF2 counts. */
+/* position: of the event in its location, from 1 as in OTF2. */
 static OTF2_CallbackCode draw(const drawing_t *drawing, uint64_t position, char phase,
                               OTF2_RegionRef region)
 {
@@ -82,7 +82,7 @@ static void draw_location(OTF2_Reader *reader, OTF2_EvtReaderCallbacks *callback
     }
 }
 
-/* Each location behind the one before, by the process that has it. */
+/* Appends one location after the other, each by the process that has it. */
 static bool draw_turn(const correct_t *correct, OTF2_Reader *reader,
                       OTF2_EvtReaderCallbacks *callbacks, uint32_t i)
 {
@@ -148,7 +148,7 @@ static bool put_text(const char *path, const char *mode, const char *text)
                : true;
 }
 
-/* The first or last words, by the first process. */
+/* The first process writes the begin or the end of the file. */
 static bool draw_frame(const char *path, const char *mode, const char *text)
 {
     return correct_crew_agree(!correct_crew_is_first() || put_text(path, mode, text));

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * clv-correct: presynchronisation by the best that is there: recorded clocks, the archive's clock
- * offsets (piecewise), those of begin and end, nothing. One map per host, or per process on
- * request: ranks of one host with offsets of their own contradict their own messages.
+ * clv-correct: presynchronisation by the best source available: recorded clocks, the archive's
+ * clock offsets (piecewise), its offsets at begin and end, or none. One map per host, or per
+ * process on request: with different offsets, ranks of one host would contradict their own
+ * messages.
  */
 #include <string.h>
 
@@ -10,7 +11,7 @@
 #include "apps/tools/correct/correct_crew.h"
 #include "util/util_alloc.h"
 
-/* Stamps may lie this far outside recorded clocks that are known by the host's name only. */
+/* How far stamps may lie outside recorded clocks that match by host name only. */
 #define SAME_BOOT_NS (INT64_C(3600) * 1000000000)
 
 uint32_t correct_n_clocks(const correct_t *correct)
@@ -46,7 +47,7 @@ static bool is_other(const char *known, const char *recorded)
     return known[0] && recorded[0] && strcmp(known, recorded) != 0;
 }
 
-/* 1: this source is of that host and boot; 0: of another host; -1: of another boot. */
+/* 1: this source has that host and boot; 0: another host; -1: another boot. */
 static int fits(const correct_archive_t *archive, const correct_host_t *host,
                 const clv_clc_source_t *source)
 {
@@ -143,7 +144,7 @@ static bool use_records(correct_t *correct)
 
 /* ---- clock offsets of the archive ---- */
 
-/* Of the locations that share a clock, the one with most offsets speaks for all. */
+/* Of the locations that share a clock, the one with most offsets represents all. */
 static correct_location_t *representative(correct_t *correct, uint32_t m)
 {
     correct_location_t *found = NULL;
@@ -185,7 +186,7 @@ void correct_move_track(clv_clc_track_t *track, const clv_clc_map_t *map)
         event->corrected = event->stamp;
         event->stamp = clv_clc_map_global(map, event->stamp, &hint);
         if (j > 0 && event->stamp < event[-1].stamp) {
-            event->stamp = event[-1].stamp; /* offsets that jump */
+            event->stamp = event[-1].stamp; /* the offset jumps */
         }
     }
 }
@@ -225,7 +226,7 @@ void correct_free_maps(correct_t *correct)
     clv_free(correct->maps);
 }
 
-/* Between two events time goes on as after the first, and does not pass the second. */
+/* Between two events, time continues at the rate after the first, but does not pass the second. */
 int64_t correct_corrected_at(const correct_t *correct, uint32_t i, uint64_t raw)
 {
     const clv_clc_track_t *track = &correct->trace.tracks[i];

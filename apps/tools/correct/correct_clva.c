@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * clv-correct: what a recorder's file (.clva) knows of its host's clock, as lines that
- * apps/clc/clc_records.h reads.
+ * clv-correct: converts the clock of a recorder's file (.clva) to lines for apps/clc/clc_records.h.
  *
- * Each line of the tracker is best known where it was fitted, at its origin, and becomes the point
- * there: between two origins the truth is nearer to the straight way from one to the other than to
- * the first line drawn on, which is all the program had while it ran. The last line goes on to the
- * last call in the file; the reference host's only one, which is exact, was never fitted.
+ * Each fitted line of the tracker is most accurate at its origin and becomes the point there.
+ * Between two origins, the straight connection is nearer to the truth than the first line extended,
+ * which is all the program had while it ran. The last line extends to the last call in the file.
+ * The reference host's only line is exact and was never fitted.
  */
 #include <stdio.h>
 #include <string.h>
@@ -25,7 +24,7 @@ bool correct_is_clva(const char *bytes, size_t n_bytes)
     return status == CLV_OK || status == CLV_UNSUPPORTED;
 }
 
-/* Where the line is at its origin and later. */
+/* Writes the line's value after_ns after its origin. */
 static void put_point(FILE *out, const clv_clva_clock_t *clock, int64_t after_ns)
 {
     const double way = (double) after_ns;
@@ -36,9 +35,9 @@ static void put_point(FILE *out, const clv_clva_clock_t *clock, int64_t after_ns
 }
 
 typedef struct seen {
-    clv_clva_clock_t line; /* the newest */
+    clv_clva_clock_t line; /* the newest line */
     bool has_line;
-    int64_t last_ns; /* when a call of this node ended */
+    int64_t last_ns; /* end of the last call on this host */
 } seen_t;
 
 static clv_status_t take_record(FILE *out, const clv_clva_record_t *record, seen_t *seen)
@@ -60,7 +59,7 @@ static clv_status_t take_record(FILE *out, const clv_clva_record_t *record, seen
     return status;
 }
 
-/* CLV_PROTOCOL: what follows cannot be read. A tail that is cut off is left. */
+/* CLV_PROTOCOL: the rest cannot be read. A truncated end is ignored. */
 static clv_status_t put_points(FILE *out, const char *bytes, size_t n_bytes, int64_t n_ranks)
 {
     seen_t seen = {0};

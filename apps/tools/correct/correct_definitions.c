@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * clv-correct: who is where. Locations belong to processes (location groups), processes to hosts
- * (of the system tree), communicators have processes as members: messages of a process with several
- * threads are the process's.
+ * clv-correct: the definitions. Locations belong to processes (location groups), processes to hosts
+ * (of the system tree), and communicators have processes as members: messages of any thread belong
+ * to its process.
  */
 #include "apps/tools/correct/correct_notes.h"
 
@@ -13,7 +13,7 @@
 
 #define NS_PER_S UINT64_C(1000000000)
 
-/* Kept while definitions are read. */
+/* State kept while definitions are read. */
 typedef struct tree_node {
     uint32_t ref, name, class_name, parent;
     uint32_t boot_id, time_namespace, clock;
@@ -36,7 +36,7 @@ static struct {
     bool has_failed;
 } reading;
 
-/* One more element at the end of an array, zeroed; its room doubles. */
+/* Appends one zeroed element to an array; its capacity doubles. */
 static void *one_more(void **array, uint32_t *n, size_t item_bytes)
 {
     if ((*n & (*n - 1)) == 0) {
@@ -96,7 +96,7 @@ void note_definition_ClockProperties(void *user, uint64_t timer, uint64_t offset
     archive->realtime = realtime;
 }
 
-/* References of strings and regions are dense in practice; one far off is not kept. */
+/* References of strings and regions are dense in practice; larger ones are not kept. */
 #define MOST_NAMES (UINT32_C(1) << 26)
 
 static char *keep_text(const char *text)
@@ -161,7 +161,7 @@ static tree_node_t *node_of(uint32_t ref)
     return NULL;
 }
 
-/* The names that clv's recorder gives to what tells one boot from another. */
+/* Properties by which clv's recorder identifies a boot. */
 void note_definition_SystemTreeNodeProperty(void *user, OTF2_SystemTreeNodeRef node,
                                             OTF2_StringRef name, OTF2_Type type,
                                             OTF2_AttributeValue value)
@@ -357,7 +357,8 @@ uint32_t correct_peer(const correct_comm_t *comm, uint32_t process, uint32_t ran
     return rank < n ? (is_ours ? comm->processes : comm->others)[rank] : CORRECT_NOBODY;
 }
 
-/* The node of a process: the outermost that says it is one machine; else where it hangs. */
+/* The host of a process: the outermost node that is marked as one machine; else the direct
+ * parent. */
 static tree_node_t *host_node(uint32_t ref, const correct_archive_t *archive)
 {
     tree_node_t *first = node_of(ref), *found = first;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * clv-correct: events as the reader sees them. A table row "note" in otf2_records.txt ends here.
+ * clv-correct: handlers for the events read. Rows "note" of otf2_records.txt call these
+ * functions.
  */
 #include "apps/tools/correct/correct_notes.h"
 
@@ -8,7 +9,7 @@
 
 #include "util/util_alloc.h"
 
-/* The definition says how many there are; a trace that has more gets more room. */
+/* The definition gives the number of events; a longer trace gets more room. */
 static bool more_room(correct_reading_t *reading, clv_clc_track_t *track,
                       correct_location_t *location)
 {
@@ -79,8 +80,8 @@ static int64_t stamp_at(const correct_reading_t *reading, int64_t event)
     return reading->correct->trace.tracks[reading->location].events[event].stamp;
 }
 
-/* Its sequence is an event's number, where it is posted or begun, too: with a slow timer many have
- * the same stamp. */
+/* Its sequence is an event's number, also where it is posted or begun: with a slow timer, many
+ * events have the same stamp. */
 static clv_clc_note_t *new_note(correct_reading_t *reading)
 {
     if (reading->n_notes == reading->n_note_slots) {
@@ -182,7 +183,7 @@ static void open_request(correct_reading_t *reading, uint64_t id)
     *slot = (correct_request_t){id, event, stamp_at(reading, event), reading->location, true};
 }
 
-/* Takes an open request out; those that were pushed aside by it move up. */
+/* Removes an open request; requests that it displaced move up. */
 static bool close_request(correct_reading_t *reading, uint64_t id, correct_request_t *request)
 {
     correct_request_t *slot = reading->n_request_slots > 0 ? slot_of(reading, id) : NULL;
@@ -260,7 +261,7 @@ void note_MpiCollectiveBegin(void *user)
     reading->begin = here(reading);
 }
 
-/* Contributions of 0 bytes make nobody wait; a barrier has none and everybody waits. */
+/* With contributions of 0 bytes no member waits; a barrier has none, and all wait. */
 static uint8_t flags_of(OTF2_CollectiveOp op, uint64_t sent, uint64_t received)
 {
     if (op == OTF2_COLLECTIVE_OP_BARRIER || op >= OTF2_COLLECTIVE_OP_CREATE_HANDLE) {
@@ -275,8 +276,8 @@ static bool has_root(OTF2_CollectiveOp op)
            op == OTF2_COLLECTIVE_OP_REDUCE;
 }
 
-/* Why nobody waits for anybody in this collective although it may have been so; CORRECT_N_LEFT: the
- * clock takes it. */
+/* Why no member waits in this collective as recorded; CORRECT_N_LEFT: no fault, the clock uses
+ * it. */
 static correct_left_t fault_of(const correct_reading_t *reading, const correct_comm_t *comm,
                                int64_t enter, OTF2_CollectiveOp op, uint32_t root)
 {
@@ -301,7 +302,7 @@ static correct_left_t fault_of(const correct_reading_t *reading, const correct_c
                : CORRECT_N_LEFT;
 }
 
-/* Where it can be, what is left out is noted all the same: it has its place in the order of the
+/* A collective that is left out is noted too, if possible: it has its place in the order of the
  * communicator's collectives. */
 static void note_collective(correct_reading_t *reading, int64_t enter, OTF2_CollectiveOp op,
                             uint32_t ref, uint32_t root, uint64_t sent, uint64_t received)
@@ -348,7 +349,7 @@ void note_NonBlockingCollectiveRequest(void *user, uint64_t request)
     open_request(user, request);
 }
 
-/* Begun by another thread: its event is of another track, which a note has no room for. */
+/* If another thread began it, its event is on another track, for which a note has no field. */
 void note_NonBlockingCollectiveComplete(void *user, OTF2_CollectiveOp op, OTF2_CommRef comm,
                                         uint32_t root, uint64_t sent, uint64_t received,
                                         uint64_t request)

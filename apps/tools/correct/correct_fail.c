@@ -49,7 +49,7 @@ const char *correct_failure(void)
     return line;
 }
 
-/* The library's first words name the cause; what follows are its callers. */
+/* The library's first message gives the cause; later ones come from its callers. */
 static OTF2_ErrorCode take_words(void *user, const char *file, uint64_t number,
                                  const char *function, OTF2_ErrorCode code, const char *format,
                                  va_list arguments)

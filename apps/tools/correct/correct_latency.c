@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * clv-correct: the least delays, given or found. Between hosts: half the least round trip that was
- * recorded, else the gap of lower hulls in windows (clc_latency.h), over messages and collectives
- * of all pairs of hosts. Inside a host the clock is one, so it is the least that was seen.
+ * clv-correct: the minimum delays, given or determined. Between hosts: half the least recorded
+ * round trip, else the gap of lower hulls in windows (clc_latency.h), over messages and collectives
+ * of all pairs of hosts. Inside a host there is one clock, so it is the least observed delay.
  */
 #include <stdlib.h>
 
@@ -10,22 +10,22 @@
 #include "apps/tools/correct/correct_crew.h"
 #include "util/util_alloc.h"
 
-/* More than that are thinned by leaving whole windows out. */
+/* Larger numbers of samples are reduced by leaving out whole windows. */
 #define MOST_SAMPLES 200000
-/* Collectives over more hosts than that give no samples between them. */
+/* Collectives over more hosts give no samples between them. */
 #define MOST_HOSTS 32
 
 typedef struct sample {
     int32_t low, high; /* hosts */
     int32_t is_back;   /* from high to low */
     clv_clc_delay_t delay;
-    uint64_t key; /* orders those of all processes */
+    uint64_t key; /* orders the samples of all processes */
 } sample_t;
 
 typedef struct samples {
     sample_t *list;
     int64_t n, n_slots, every;
-    int64_t intra; /* least inside hosts, INT64_MAX: none */
+    int64_t intra; /* minimum inside hosts, INT64_MAX: none */
     const correct_t *correct;
 } samples_t;
 
@@ -44,7 +44,7 @@ static void add(void *context, const correct_delay_t *d)
     }
 }
 
-/* Exits of a host can follow the last enter of each other host only. */
+/* An exit on one host can follow only the last enter of each other host. */
 static void take_collective(const clv_clc_trace_t *trace, uint64_t g, correct_take_t take,
                             void *context)
 {
@@ -107,7 +107,7 @@ static int by_pair(const void *left, const void *right)
     return 0;
 }
 
-/* The samples of one pair from first on; returns where the next pair begins. */
+/* Processes the samples of one pair from `first` on; returns where the next pair begins. */
 static int64_t least_of_pair(const samples_t *samples, int64_t first, clv_clc_delay_t *scratch,
                              int64_t *least)
 {
@@ -141,7 +141,7 @@ static int64_t least_between(samples_t *samples)
     return least;
 }
 
-/* How many of ours have a key below. */
+/* How many samples here have a smaller key. */
 static int64_t count_below(const samples_t *samples, uint64_t key)
 {
     int64_t low = 0, high = samples->n;
@@ -153,11 +153,11 @@ static int64_t count_below(const samples_t *samples, uint64_t key)
     return low;
 }
 
-/* The first of all processes, no more than one process would take. What is of the key that is cut
- * is in one process. */
+/* Keeps the first samples of all processes, as many as one process would take. Samples with the key
+ * at the cut are in one process. */
 static void cut(samples_t *samples)
 {
-    uint64_t low = 0, high = UINT64_MAX; /* below low there are not too many */
+    uint64_t low = 0, high = UINT64_MAX; /* not too many below low */
     int64_t n = samples->n;
     correct_crew_sum(&n, 1);
     if (n <= samples->n_slots) {
@@ -180,7 +180,7 @@ static void cut(samples_t *samples)
     }
 }
 
-/* The first process has those of all then. */
+/* Afterwards the first process has the samples of all. */
 static bool collect_all(samples_t *samples)
 {
     void *list = samples->list;
@@ -227,7 +227,7 @@ static int64_t at_least_0(int64_t delay)
     return delay == INT64_MAX || delay < 0 ? 0 : delay;
 }
 
-/* Messages and members hold presynchronised stamps. */
+/* Requires presynchronised stamps in messages and members. */
 bool correct_choose_latency(correct_t *correct)
 {
     correct_latency_t *latency = &correct->latency;

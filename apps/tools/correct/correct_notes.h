@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * clv-correct: what the made functions (otf2_records.awk) call for each record.
+ * clv-correct: the functions that the generated code (otf2_records.awk) calls for each record.
  */
 #ifndef CLV_CORRECT_NOTES_H
 #define CLV_CORRECT_NOTES_H
@@ -14,7 +14,7 @@
 typedef struct correct_defining {
     correct_t *correct;
     OTF2_GlobalDefWriter *writer; /* NULL: reading */
-    int *groups;                  /* own use */
+    int *groups;                  /* internal */
 } correct_defining_t;
 
 void note_definition_ClockProperties(void *user, uint64_t timer, uint64_t offset, uint64_t length,
@@ -47,10 +47,10 @@ void note_definition_Comm(void *user, OTF2_CommRef self, OTF2_StringRef name, OT
 void note_definition_InterComm(void *user, OTF2_CommRef self, OTF2_StringRef name,
                                OTF2_GroupRef group, OTF2_GroupRef other, OTF2_CommRef common,
                                OTF2_CommFlag flags);
-/* After the last one: references become indices. */
+/* After the last definition: replaces references by indices. */
 bool correct_finish_definitions(correct_t *correct);
 
-/* A posted receive or started collective, by the number of its request. */
+/* A posted receive or started collective, by request number. */
 typedef struct correct_request {
     uint64_t id;
     int64_t event, order_ns;
@@ -58,19 +58,19 @@ typedef struct correct_request {
     bool is_used;
 } correct_request_t;
 
-/* All locations of one process, one after the other. */
+/* Reads all locations of one process, one after the other. */
 typedef struct correct_reading {
     correct_t *correct;
     uint32_t process, location; /* location: index and track */
-    int64_t n_events; /* of the location; its track learns it at the end, threads share its line */
+    int64_t n_events; /* of the location; set in its track at the end: threads share its line */
     clv_clc_note_t *notes;
     int64_t n_notes, n_note_slots;
     correct_request_t *requests;
     uint32_t n_requests, n_request_slots; /* a power of two */
-    int64_t begin;                        /* of the collective this location is in; -1: none */
+    int64_t begin;                        /* begin of the collective in progress here; -1: none */
 } correct_reading_t;
 
-/* The next event of the location; false if it cannot be taken. */
+/* Adds the next event of the location; false on failure. */
 bool correct_take_event(void *user, OTF2_TimeStamp time, OTF2_AttributeList *attributes);
 
 void note_Enter(void *user, OTF2_RegionRef region);

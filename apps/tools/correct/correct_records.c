@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * clv-correct: OTF2 in and out. The functions for every kind of record are made from the library's
- * headers (otf2_records.awk); here are the passes over the archive that use them.
+ * clv-correct: OTF2 input and output. The functions for every kind of record are generated from the
+ * library's headers (otf2_records.awk); this file has the passes over the archive that use them.
  *
- * Threads: each has a reader of its own; the archive that is written is shared, and locks itself.
+ * Threads: each has a reader of its own; they share the written archive, which locks itself.
  */
 #include "apps/tools/correct/correct_crew.h"
 #include "apps/tools/correct/correct_notes.h"
@@ -20,7 +20,7 @@
 #include "apps/tools/otf2/otf2_create.h"
 #include "util/util_alloc.h"
 
-/* One location that is written: its times come from its track. */
+/* A location being written: its times come from its track. */
 typedef struct copying {
     const correct_t *correct;
     OTF2_EvtWriter *writer;
@@ -28,14 +28,14 @@ typedef struct copying {
     int64_t at;
 } copying_t;
 
-/* Local definitions, read for their clock offsets, or written to writer. */
+/* Local definitions, either read for their clock offsets, or written to writer. */
 typedef struct local_defining {
     const correct_archive_t *archive;
     correct_location_t *location;
     OTF2_DefWriter *writer;
 } local_defining_t;
 
-/* ---- what the made functions call ---- */
+/* ---- called by the generated functions ---- */
 
 static OTF2_CallbackCode correct_copied(const void *user, OTF2_ErrorCode code)
 {
@@ -115,7 +115,7 @@ static void note_local_ClockOffset(void *user, OTF2_TimeStamp time, int64_t offs
 
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wshadow"
-#pragma GCC diagnostic ignored "-Wdeprecated-declarations" /* what is old is copied, too */
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations" /* deprecated records are copied, too */
 #include "apps/tools/correct/otf2_records.inc"
 #pragma GCC diagnostic pop
 
@@ -157,7 +157,7 @@ static OTF2_Reader *open_reader(const correct_t *correct)
     return reader;
 }
 
-/* OTF2 would wait for whoever writes to a FIFO. */
+/* OTF2 would wait for a writer of a FIFO. */
 static bool is_file(const char *path)
 {
     struct stat status;
@@ -209,7 +209,7 @@ static void each_property(OTF2_Reader *reader,
     free(names);
 }
 
-/* Snapshots hold times of other events; made again from the corrected trace they are right. */
+/* Snapshots contain times of other events; create them again from the corrected trace. */
 static bool refuse_parts(OTF2_Reader *reader)
 {
     uint32_t n_snapshots = 0, n_thumbnails = 0;
@@ -259,7 +259,7 @@ static void write_latency(const correct_t *correct, OTF2_Archive *archive)
     OTF2_Archive_SetProperty(archive, CORRECT_LATENCY_PROPERTY, text, true);
 }
 
-/* Where they are missing, OTF2 says so. */
+/* OTF2 reports missing ones. */
 static bool has_definitions(const correct_archive_t *archive)
 {
     char path[4608];
@@ -301,8 +301,8 @@ static bool has_file(const correct_archive_t *archive, const correct_location_t 
     return is_file(path);
 }
 
-/* An archive may be without local definitions, but not without some of them: what they map and
- * how far clocks were ahead would be missing. */
+/* All local definitions may be missing, but not some: their mappings and clock offsets would be
+ * lost. */
 static bool check_files(const correct_t *correct, OTF2_Reader *reader)
 {
     const correct_archive_t *archive = &correct->archive;
@@ -325,7 +325,7 @@ static bool check_files(const correct_t *correct, OTF2_Reader *reader)
     return true;
 }
 
-/* Everything that a thread opens to read events. */
+/* The handles that a thread opens to read events. */
 typedef struct event_reader {
     OTF2_Reader *reader;
     OTF2_DefReaderCallbacks *local;
@@ -392,7 +392,7 @@ static bool read_local(const correct_archive_t *archive, event_reader_t *events,
                               (unsigned long long) location->ref, correct_otf2_words());
 }
 
-/* All events of a location to the callbacks; there must be as many as the definition says. */
+/* Passes all events of a location to the callbacks; their number must match the definition. */
 static bool read_location(event_reader_t *events, const correct_location_t *location, void *user)
 {
     const unsigned long long ref = location->ref;
@@ -430,8 +430,8 @@ static bool read_location(event_reader_t *events, const correct_location_t *loca
 
 typedef struct job {
     correct_t *correct;
-    OTF2_Archive *archive; /* writing */
-    uint32_t next;         /* process */
+    OTF2_Archive *archive; /* when writing */
+    uint32_t next;         /* next process */
 } job_t;
 
 static bool read_locations(correct_reading_t *reading, event_reader_t *events)
@@ -453,7 +453,7 @@ static bool read_locations(correct_reading_t *reading, event_reader_t *events)
     return true;
 }
 
-/* Notes are of one process; their memory is used again for the next. */
+/* Notes belong to one process; the next one reuses their memory. */
 static bool read_process(correct_reading_t *reading, event_reader_t *events, uint32_t process)
 {
     reading->process = process;
@@ -571,7 +571,7 @@ static OTF2_Archive *open_archive(const correct_t *correct, OTF2_Reader *reader,
     return archive;
 }
 
-/* By the first process. */
+/* Called by the first process. */
 static void describe_archive(const correct_t *correct, OTF2_Reader *reader, OTF2_Archive *archive)
 {
     copy_text(reader, archive, OTF2_Reader_GetCreator, OTF2_Archive_SetCreator);
@@ -593,7 +593,7 @@ static bool write_location(const job_t *job, event_reader_t *events, uint32_t i)
            written(OTF2_Archive_CloseEvtWriter(job->archive, copying.writer));
 }
 
-/* Local definitions are read again, since they map what the events refer to. */
+/* Local definitions are read again, because events refer to their mappings. */
 static void write_worker(void *context, uint32_t i)
 {
     job_t *job = context;
@@ -650,11 +650,11 @@ static bool write_definitions(const job_t *job, OTF2_Reader *reader)
 
 /* ---- markers ---- */
 
-/* Times of markers, each found by the process that has its location. */
+/* Times of markers, each computed by the process that has its location. */
 typedef struct marking {
     const correct_t *correct;
-    OTF2_MarkerWriter *writer; /* NULL: times are found */
-    int64_t *times;            /* begin and end of each */
+    OTF2_MarkerWriter *writer; /* NULL: computing times */
+    int64_t *times;            /* begin and end of each marker */
     size_t n;
 } marking_t;
 
@@ -669,7 +669,7 @@ static OTF2_CallbackCode copy_marker_kind(void *user, OTF2_MarkerRef self, const
         user, OTF2_MarkerWriter_WriteDefMarker(marking->writer, self, group, category, severity));
 }
 
-/* The location whose times a marker's are moved with: its own, or the first one. */
+/* The location by which a marker's times are moved: its own, or the first one. */
 static uint32_t marked_location(const correct_t *correct, OTF2_MarkerScope scope, uint64_t ref)
 {
     const correct_archive_t *archive = &correct->archive;
@@ -787,7 +787,7 @@ static bool copy_markers(const job_t *job, marking_t *marking)
     return is_good;
 }
 
-/* The file of markers exists only if there are any. */
+/* The marker file exists only if there are markers. */
 static bool write_markers(const job_t *job)
 {
     char path[4608];
@@ -827,7 +827,7 @@ static bool write_events(job_t *job)
     return correct_crew_agree(is_closed && !correct_failed());
 }
 
-/* What all do together in OTF2 is done by all, whatever became of it in one. */
+/* Every process makes OTF2's collective calls, even after a failure. */
 static bool write_all(correct_t *correct, OTF2_Reader *reader, const char *folder)
 {
     job_t job = {.correct = correct, .archive = open_archive(correct, reader, folder)};
@@ -842,7 +842,7 @@ static bool write_all(correct_t *correct, OTF2_Reader *reader, const char *folde
               correct_crew_agree(write_locals(&job)) &&
               correct_crew_agree(!correct_crew_is_first() || write_definitions(&job, reader)) &&
               correct_crew_agree(write_markers(&job));
-    /* Closing says whether the last of it fits the disk. */
+    /* Closing shows whether the rest fits on the disk. */
     return correct_crew_agree(written(OTF2_Archive_Close(job.archive)) && is_good &&
                               !correct_failed());
 }
@@ -867,11 +867,11 @@ static bool make_folder(const char *output, char *folder, size_t n_bytes)
     }
     const mode_t mask = umask(0);
     umask(mask);
-    chmod(folder, 0777 & ~mask); /* as mkdir would have made it */
+    chmod(folder, 0777 & ~mask); /* permissions as by mkdir */
     return true;
 }
 
-/* Beside its final place, which it takes when it is whole. */
+/* Writes beside the final place, and moves the result there when it is complete. */
 bool correct_write(correct_t *correct)
 {
     char folder[4096];

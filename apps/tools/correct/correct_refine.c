@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * clv-correct: where the presynchronisation leaves messages reversed, the trace's own messages say
- * how far hosts are still apart (clc_refine.h). Where they do not tell, far from any window,
- * the points that were measured stay as they are.
+ * clv-correct: if the presynchronisation leaves messages reversed, the trace's own messages give
+ * the remaining offsets between hosts (clc_refine.h). Far from any window with messages, the
+ * measured points are kept.
  *
- * Stamps become refined ones; until the clock runs, corrected holds what they were before.
+ * Stamps become refined ones; until the clock runs, corrected holds the earlier ones.
  */
 #include <string.h>
 
@@ -15,11 +15,11 @@
 #include "util/util_min_max.h"
 
 #define MOST_CELLS                                                                                 \
-    (INT64_C(1) << 19) /* 8 MiB, whatever --memory is: what is written stays the same */
+    (INT64_C(1) << 19) /* 8 MiB whatever --memory is: so the result does not depend on it */
 
 #define NEAR_STEPS 20
 
-/* *trust: how far the stamps are off, as far as messages show. */
+/* *trust: approximate error of the stamps, from messages. */
 static bool is_wanted(const correct_t *correct, int64_t *trust)
 {
     const clv_clc_config_t config = {.n_threads = correct->options.n_threads};
@@ -71,8 +71,8 @@ static bool solve(const correct_t *correct, int64_t first, int64_t last, int64_t
 
 /* ---- one host ---- */
 
-/* Between two bursts of messages the way is straight; a point that was measured there, wrong as it
- * may be, would bend it. In a pause it is the best there is. */
+/* Between two bursts of messages the line is straight; a measured point there, with its error,
+ * would bend it. In a long pause, measured points are the best available. */
 static bool is_near(const clv_clc_point_t *points, int64_t n, int64_t time, int64_t reach)
 {
     for (int64_t i = 0; i < n; i++) {
@@ -84,7 +84,7 @@ static bool is_near(const clv_clc_point_t *points, int64_t n, int64_t time, int6
     return false;
 }
 
-/* The points of a host, those that were measured where there are none, and level ends. */
+/* The points of a host, measured points where there are none, and constant ends. */
 static int64_t join_points(const clv_clc_map_t *measured, const clv_clc_point_t *points, int64_t n,
                            int64_t first, int64_t reach, clv_clc_point_t *list)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * clv-correct: what was found and done, as a table and as JSON lines. Every number stands in both.
+ * clv-correct: the report, as a table and as JSON lines. Every number is in both.
  */
 #include <errno.h>
 #include <math.h>
@@ -12,7 +12,7 @@
 #include "util/util_alloc.h"
 #include "util/util_text.h"
 
-/* Rows of what was left out that the table shows; the JSON has all. */
+/* Most rows of left-out items in the table; the JSON has all. */
 #define MOST_ROWS 10
 
 #define PROGRAM "clv-correct"
@@ -111,8 +111,7 @@ static row_t row_of(const correct_t *correct, uint32_t i)
     if (ends->n_events == 0) {
         return row;
     }
-    /* Raw stamps are gone; offsets change by less than their bound from one time base to another.
-     */
+    /* Raw stamps are gone; offsets change by less than their bound between time bases. */
     const int64_t begin =
         ends->first_stamp +
         (int64_t) clv_clc_map_offset(map, map->n_points ? map->points[0].local_ns : 0, &hint);
@@ -128,7 +127,7 @@ static row_t row_of(const correct_t *correct, uint32_t i)
     return row;
 }
 
-/* As a table has room for it. */
+/* Cuts and cleans a name for the table. */
 static void plain(const char *name, char *text, size_t size)
 {
     (void) snprintf(text, size, "%s", name);
@@ -215,7 +214,7 @@ static void report_broken(const correct_t *correct, FILE *out)
     }
 }
 
-/* The order of events of one clock is kept, whatever messages say. */
+/* The order of events of one clock is kept, even against messages. */
 static void report_inside(const correct_t *correct, FILE *out)
 {
     if (correct->n_inside > 0) {
@@ -290,8 +289,8 @@ static void report_refinement(const correct_t *correct, FILE *out)
     }
 }
 
-/* A location outside a process's first thread has a host all the same. */
-/* Groups of metrics alone are none. */
+/* A location other than a process's first thread also has a host. */
+/* Not counting groups of metrics only. */
 static uint32_t n_processes(const correct_archive_t *archive)
 {
     uint32_t n = 0;
@@ -315,7 +314,7 @@ static bool shares_hosts(const correct_archive_t *archive)
     return false;
 }
 
-/* Clocks that lie further apart than the trace is long make shifts that are no corrections. */
+/* If clocks differ by more than the length of the trace, shifts are no longer corrections. */
 static bool is_shift_too_long(const correct_t *correct, int64_t *length_p)
 {
     int64_t length = 0;
@@ -414,7 +413,7 @@ static double ns(const correct_t *correct, double ticks)
     return ticks / correct->archive.ticks_per_ns;
 }
 
-/* "reversed_before", "violated_before", ...: the keys of a tally have its time behind. */
+/* Writes "reversed_before", "violated_before", ...: tally keys end in the stage. */
 static void json_tally(const correct_t *correct, clv_json_t *json, const char *when,
                        const clv_clc_tally_t *tally)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * clv-correct: from what was read to what is written: lines, messages, the passes of the clock and
- * the two ways in which they are repeated.
+ * clv-correct: the steps between reading and writing: lines, messages, the passes of the clock, and
+ * the two reasons to repeat them.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -12,8 +12,8 @@
 #include "util/util_alloc.h"
 #include "util/util_min_max.h"
 
-/* A shift left at the end that is more of the run calls for a smaller gamma (the paper's control).
- */
+/* A larger shift at the end, as a share of the run, requires a smaller gamma (the paper's
+ * control). */
 #define END_SHARE     0.001
 #define MOST_HALVINGS 12
 
@@ -31,7 +31,7 @@ static bool make_team(const correct_archive_t *archive, const correct_comm_t *co
     }
     for (uint32_t i = 0; i < n; i++) {
         if (comm->processes[i] == CORRECT_NOBODY) {
-            team->n_members = 0; /* somebody who is not in the trace */
+            team->n_members = 0; /* a member is not in the trace */
             return true;
         }
         team->host[i] = archive->processes[comm->processes[i]].host;
@@ -57,7 +57,7 @@ static bool make_teams(correct_t *correct, uint32_t *sizes)
     return true;
 }
 
-/* One line per clock: its locations lie in a row of track_of_line. */
+/* One line per clock: its locations are consecutive in track_of_line. */
 bool correct_make_lines(correct_t *correct)
 {
     clv_clc_trace_t *trace = &correct->trace;
@@ -238,7 +238,7 @@ static bool forward(correct_t *correct, const clv_clc_config_t *config)
                            "forward pass: %s", clv_status_text(status)));
 }
 
-/* With the gamma that was asked for, or with a smaller one when the first lets too much stay. */
+/* With the requested gamma, or with a smaller one if the first leaves too large a shift. */
 static bool forward_controlled(correct_t *correct)
 {
     const double asked = correct->options.gamma;
@@ -258,8 +258,8 @@ static bool forward_controlled(correct_t *correct)
     return forward(correct, &config);
 }
 
-/* What is wrong with the stamps that the clock begins with, which messages hold; at first, while
- * events still have them, also with those before the refinement. */
+/* Counts violations in the stamps that the clock starts from, which messages hold; the first time,
+ * also in the stamps before the refinement, while events still have them. */
 static void count_before(correct_t *correct, bool is_first)
 {
     const clv_clc_config_t config = config_of(correct, 1);
@@ -279,7 +279,7 @@ static clv_clc_tally_t sum_before(const correct_t *correct)
                                                         : correct->result.before);
 }
 
-/* What the presynchronisation may be off by, of two hosts together. */
+/* Error bound of the presynchronisation, for two hosts together. */
 static int64_t presync_bound(const correct_t *correct, int64_t displacement)
 {
     int64_t bound = 0;
@@ -293,9 +293,8 @@ static int64_t presync_bound(const correct_t *correct, int64_t displacement)
     return bound > 0 ? 2 * bound : displacement / 10;
 }
 
-/* Latencies that are too high make every hop add to the shift: it grows beyond what the clocks can
- * account for. A chain of hops over clocks that are all wrong grows, too, with no latency at all.
- */
+/* Too high latencies make every hop add to the shift, which then exceeds what the clocks' errors
+ * explain. A chain of hops over clocks that are all wrong grows, too, even without latency. */
 static bool is_too_high(correct_t *correct, bool *is_high, bool *has_run)
 {
     const int64_t shift = correct->result.forward.largest_shift_ns;
@@ -350,7 +349,7 @@ static void add_inside(void *context, const correct_delay_t *delay)
     *n += delay->from == delay->to && delay->received < delay->sent;
 }
 
-/* Of the stamps that messages hold last. */
+/* Counts in the stamps that messages hold last. */
 static void count_inside(correct_t *correct)
 {
     correct->n_inside = 0;
@@ -360,7 +359,7 @@ static void count_inside(correct_t *correct)
     }
 }
 
-/* As in the paper, what lies in a pause of more than a second does not count. */
+/* As in the paper, pauses of more than a second do not count. */
 static void measure(correct_t *correct)
 {
     clv_clc_table4_t *t = &correct->result.table4;
@@ -419,7 +418,7 @@ static double seconds(void)
 
 typedef struct checking {
     const clv_clc_trace_t *trace;
-    uint32_t worst; /* the first track that is wrong */
+    uint32_t worst; /* the first invalid track */
 } checking_t;
 
 static void check_track(void *context, uint32_t i)
@@ -494,7 +493,7 @@ static int by_place(const void *left, const void *right)
     return 0;
 }
 
-/* Of communicators all know the same: the first process tells. */
+/* All processes know the same about communicators, so only the first one lists them. */
 static void take_left_out(void *context, const clv_clc_left_out_t *left)
 {
     correct_t *correct = context;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * clv-correct: memory for events and messages. Up to a quarter of the limit it is the process's
- * own; beyond it is a file that nobody else sees (unlinked), of which only a part is kept resident:
- * a thread of its own looks every millisecond, and lets go of the mapping when it has grown to a
- * sixteenth of the limit; the kernel writes it when it needs to. On a machine busy with other work
- * that thread comes late, and up to some 100 MiB of the file are resident for a moment; it goes
- * first where the process may ask for that. Room in the file is reserved at once, so that a full
- * disk is an error here and not a signal later.
+ * clv-correct: memory for events and messages. Up to a quarter of the limit it is ordinary memory.
+ * Beyond that it is a private (unlinked) file, of which only a part stays resident: a separate
+ * thread checks every millisecond, and drops the mapping's pages when they reach a sixteenth of the
+ * limit; the kernel writes them when it needs to. On a busy machine that thread runs late, and up
+ * to some 100 MiB of the file are resident for a moment; it gets a higher priority if the process
+ * may request that. Space in the file is reserved at once, so that a full disk is an error here and
+ * not a signal later.
  */
 #include "apps/tools/correct/correct.h"
 
@@ -25,7 +25,7 @@ typedef struct piece {
     void *memory;
     size_t n_bytes;
     bool is_file;
-    off_t at; /* in the file */
+    off_t at; /* offset in the file */
 } piece_t;
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
@@ -36,16 +36,16 @@ static char file_folder[4096];
 static int file = -1;
 static pthread_t trimmer;
 static bool has_trimmer;
-static bool is_trimming; /* atomic; the trimmer ends when it is false */
+static bool is_trimming; /* atomic; false ends the trimmer */
 
 #define LOOK_NS     1000000
-#define FILE_SHARE  16 /* of the limit, for what is resident of the file */
+#define FILE_SHARE  16 /* of the limit, for resident pages of the file */
 #define LARGE_BYTES (1 << 20)
 
 bool correct_store_open(int64_t memory_bytes, const char *folder)
 {
     limit = memory_bytes;
-    if (limit > 0) { /* what is freed is given back, instead of being kept for later */
+    if (limit > 0) { /* return freed memory to the system instead of keeping it */
         (void) mallopt(M_MMAP_THRESHOLD, LARGE_BYTES);
         (void) mallopt(M_TRIM_THRESHOLD, LARGE_BYTES);
     }
@@ -64,7 +64,7 @@ static void let_go(void)
     pthread_mutex_unlock(&mutex);
 }
 
-/* Of files, the scratch file's part is all that counts. */
+/* Of file pages, only the scratch file's count. */
 static int64_t resident_file_bytes(void)
 {
     long long total = 0, resident = 0, shared = 0;
@@ -175,7 +175,7 @@ void *correct_store_get(size_t n_items, size_t item_bytes)
     return memory;
 }
 
-/* The file's room is free again, too, where the file system can do that. */
+/* Frees the space in the file as well, if the file system supports that. */
 static void drop_piece(const piece_t *piece)
 {
     munmap(piece->memory, piece->n_bytes);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * clv-correct: stamps judged by the truth, where the trace has it (--truth): how late ranks came to
- * collectives, who was last, and the least delays of messages.
+ * clv-correct: compares stamps with the truth, if the trace has it (--truth): the lateness of ranks
+ * at collectives, which rank was last, and the minimum delays of messages.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -19,7 +19,7 @@ static int by_double(const void *left, const void *right)
     return (*a > *b) - (*a < *b);
 }
 
-/* Instead of their stamps messages and members hold the truth. */
+/* Puts the true times into messages and members in place of their stamps. */
 static void place_truth(const correct_t *correct)
 {
     const clv_clc_trace_t *trace = &correct->trace;
@@ -54,7 +54,7 @@ static void gather_arrivals(const correct_t *correct, clv_clc_which_t which, arr
     }
 }
 
-/* Lateness of each member against the one who was last in truth. */
+/* Lateness of each member relative to the true last one. */
 static int64_t judge_collective(const correct_t *correct, const arrival_t *a, uint32_t n,
                                 double *errors, correct_truth_t *truth)
 {
@@ -95,7 +95,7 @@ static int64_t judge_all(const correct_t *correct, const arrival_t *arrivals, do
     return n;
 }
 
-/* Added in their order, so that it does not matter who had which. */
+/* Added in sorted order, so that the result does not depend on which process had which. */
 static void set_errors(correct_truth_t *truth, double *errors, size_t n)
 {
     double sum = 0;
@@ -135,7 +135,7 @@ bool correct_judge(correct_t *correct, clv_clc_which_t which, correct_truth_t *t
     return is_good;
 }
 
-/* For judging latencies. */
+/* To evaluate latencies. */
 void correct_find_true_delays(correct_t *correct)
 {
     int64_t least[] = {INT64_MAX, INT64_MAX};
