@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * clv-view's inside: what was recorded, by communicator, call and rank, on one clock; and what is
- * made of it. For the files of this folder and apps/tools/clv-view.c.
+ * The internals of clv-view: the records by communicator, call and rank, on one clock; and their
+ * evaluation. For the files of this folder and apps/tools/clv-view.c.
  *
  *      files -> view_load.c -> view_t -> view_count.c -> view_counts_t -> summary, JSON, page
  *                                     |  (view_blame.c)
  *                                     |\-> view_what_if.c -> view_what_if_t -> the same
  *                                     \-> view_export.c, view_page.c
  *
- * Units: ns; global where every node has a clock line, else each node's own.
- * Memory: one look at a folder is one view_t, which view_free frees; 40 bytes per call and rank.
+ * Units: ns; global if every node has a clock line, else each node's own.
+ * Memory: a folder read is one view_t, freed by view_free; 40 bytes per call and rank.
  */
 #ifndef VIEW_H
 #define VIEW_H
@@ -25,50 +25,50 @@
 
 #define VIEW_NAME_BYTES 96
 
-/* ---- what was recorded ---- */
+/* ---- the records ---- */
 
 typedef struct view_node {
     clv_clva_head_t head;
     bool is_there;
     char path[1024];
     unsigned char *bytes;
-    size_t n_bytes, first; /* the first record's place */
-    bool is_cut;           /* the last record is not whole */
+    size_t n_bytes, first; /* the offset of the first record */
+    bool is_cut;           /* the last record is incomplete */
     bool has_ended;
     int64_t every, thread_ns;
     int32_t n_clocks;
     clv_clva_clock_t *clocks;
 } view_node_t;
 
-/* What calls have in common: communicator, operation, root, bytes, type. */
+/* The common properties of calls: communicator, operation, root, bytes, type. */
 typedef struct view_stream {
     int32_t comm;
     clv_clva_stream_t key;
 } view_stream_t;
 
-/* A rank's blocking call before another one. */
+/* A rank's previous blocking call. */
 typedef struct view_before {
-    int32_t comm, call; /* comm -1: there is none, or it is not shown */
+    int32_t comm, call; /* comm -1: none, or not shown */
 } view_before_t;
 
-/* A communicator's blocking calls; or, with how, those of one stream of calls that have a request:
- * these are numbered by themselves and lie across the others. */
+/* A communicator's blocking calls; or, if how is set, those of one stream of calls with a request.
+ * The latter have their own numbers and overlap the others. */
 typedef struct view_comm {
-    uint64_t id; /* 0 with how */
+    uint64_t id; /* 0 if how is set */
     uint8_t how; /* a clv_clva_how_t */
     char name[CLV_CLVA_NAME_BYTES];
     int32_t n_ranks;
-    int32_t *members; /* ranks of the job; with how, these two are the communicator's */
-    int32_t *rank_of; /* by rank of the job; -1: none of its */
-    int32_t n_calls;  /* whose numbers ascend */
+    int32_t *members; /* ranks of the job; if how is set, these two are the communicator's */
+    int32_t *rank_of; /* by rank of the job; -1: not a member */
+    int32_t n_calls;  /* with ascending numbers */
     uint32_t *number; /* by call */
-    int32_t *stream;  /* by call, of the view */
-    uint8_t *choice;  /* by call, as the first rank says */
+    int32_t *stream;  /* by call, index in the view */
+    uint8_t *choice;  /* by call, from the first rank */
     uint8_t *reason;
     int64_t *arrival_ns; /* [call][rank of the communicator]; CLV_NUMBERS_NO_TIME: not recorded */
     int64_t *exit_ns;
-    int64_t *before_ns;    /* exit of the rank's recorded call before */
-    view_before_t *before; /* which that was */
+    int64_t *before_ns;    /* exit of the rank's previous recorded call */
+    view_before_t *before; /* that previous call */
     int32_t *bound_ns;
     uint32_t *predicted_ns;
 } view_comm_t;
@@ -83,27 +83,27 @@ typedef struct view {
     view_comm_t *comms; /* those of blocking calls first */
     int32_t n_streams;
     view_stream_t *streams;
-    int64_t n_cells; /* calls of ranks */
-    bool has_time;   /* one clock for all */
-    bool is_partial; /* a node, the end of a record, a clock is missing: shown, exit status 2 */
+    int64_t n_cells; /* calls times ranks */
+    bool has_time;   /* all have one clock */
+    bool is_partial; /* a node, the end of a record, or a clock is missing: shown, exit status 2 */
     int64_t worst_bound_ns;
-    int64_t n_by_offsets; /* collectives of a trace by liballprof ... */
-    int64_t n_reversed;   /* ... still reversed by its clock offsets, and without them: */
-    char reversed[192];   /* "20 of 32 allreduce, 2 of 3 barrier"; "": none */
-    clv_clva_cost_t
-        cost; /* as clv measured it, of the communicator that was first; 0: nobody did */
-    clv_clva_early_t *early; /* by rank: the most that its connection ever took; 0: not known */
+    int64_t n_by_offsets;    /* collectives of a trace by liballprof ... */
+    int64_t n_reversed;      /* ... still reversed by its clock offsets, and without them: */
+    char reversed[192];      /* "20 of 32 allreduce, 2 of 3 barrier"; "": none */
+    clv_clva_cost_t cost;    /* as measured by clv, of the first communicator; 0: not measured */
+    clv_clva_early_t *early; /* by rank: the most its connection ever held; 0: unknown */
 } view_t;
 
-/* What a reader may want less of. */
+/* The selection of the user. */
 typedef struct view_choice {
     int32_t stream;                 /* -1: all */
     uint32_t first_call, last_call; /* numbers */
-    const char *ranks;              /* a list "0,4-7", or NULL: all; those left out have no times */
-    bool is_quiet;                  /* no warnings: the job runs */
+    const char *ranks;              /* a list "0,4-7", or NULL: all; other ranks get no times */
+    bool is_quiet;                  /* no warnings, as the job is running */
 } view_choice_t;
 
-/* Reads DIR. 0, or what is wrong in reason (one line). Warnings, one line each, go to stderr. */
+/* Reads a folder. False, with what is wrong as one line in reason. Prints warnings on stderr, one
+ * line each. */
 bool view_load(const char *folder, const view_choice_t *choice, view_t *view, char *reason,
                size_t size);
 void view_free(view_t *view);
@@ -111,30 +111,30 @@ void view_free(view_t *view);
 unsigned char *view_allprof_node(const clv_allprof_t *trace, const char *folder, int32_t node,
                                  size_t *n_bytes_p);
 
-/* Global time of a node's local time. */
+/* Converts a node's local time to global time. */
 int64_t view_global(const view_node_t *node, int64_t local_ns, int64_t *bound_ns_p);
 /* "allreduce 4194304 B of MPI_COMM_WORLD, root 3" */
 void view_stream_name(const view_t *view, int32_t stream, char *name, size_t size);
 /* Whether every rank's arrival at the call is known. */
 bool view_is_whole(const view_comm_t *comm, int32_t call);
-/* The numbers of a call; ranks: room for the communicator's. Where it has a request nobody is known
- * to wait, and no time to be spent in MPI. */
+/* Evaluates a call; ranks: room for the communicator's. If the call has a request, no rank is known
+ * to wait, and no time counts as spent in MPI. */
 void view_numbers(const view_comm_t *comm, int32_t call, clv_numbers_rank_t *ranks,
                   clv_numbers_call_t *numbers);
 
-/* ---- what is made of it ---- */
+/* ---- evaluation ---- */
 
 /* Sums over the calls of a stream, or of a rank. */
 typedef struct view_stream_count {
     int32_t stream;
-    int64_t n_calls;      /* with two ranks at least */
-    int64_t n_incomplete; /* not of all ranks */
-    int64_t n_named;      /* whose last rank can be told */
+    int64_t n_calls;      /* with at least two ranks */
+    int64_t n_incomplete; /* ranks are missing */
+    int64_t n_named;      /* the last rank is certain */
     int64_t wait_ns, in_mpi_ns;
     double spread_ns, after_ns; /* means */
     int64_t bound_ns;           /* largest */
     int64_t n_predicted;
-    double error_ns; /* mean of the predicted calls' */
+    double error_ns; /* mean over the predicted calls */
     int64_t run_ns;  /* first arrival to last exit */
 } view_stream_count_t;
 
@@ -143,66 +143,65 @@ typedef struct view_rank_count {
     double lateness_ns, own_ns, inherited_ns; /* means over n_calls, n_parts */
     int64_t n_parts;
     int64_t wait_ns, in_mpi_ns;
-    double caused_ns; /* what others waited because of it */
-    double kept_ns;   /* of that, because a call before kept it when it waited no longer */
+    double caused_ns; /* time that others waited for it */
+    double kept_ns;   /* of that, because an earlier call held it after its own wait had ended */
 } view_rank_count_t;
 
 typedef struct view_counts {
-    view_stream_count_t *streams; /* by time lost in waits, most first */
+    view_stream_count_t *streams; /* by waiting time, largest first */
     view_rank_count_t *ranks;     /* by rank of the job */
-    /* of blocking calls, but for the last two: */
+    /* Of blocking calls, except for the last two: */
     int64_t n_calls, n_incomplete, n_named;
     int64_t wait_ns, in_mpi_ns, run_ns, n_dropped;
-    int64_t n_requests; /* calls that have one: nonblocking and persistent */
+    int64_t n_requests; /* calls with a request: nonblocking and persistent */
     int32_t n_request_streams;
     int32_t n_spreads;
-    double spreads[60]; /* mean spread of the calls in order, in so many parts */
+    double spreads[60]; /* mean spread of successive calls, in equal parts of the run */
 } view_counts_t;
 
 bool view_count(const view_t *view, view_counts_t *counts); /* false: no memory */
-/* Adds what each rank caused of the others' waiting. false: no memory. */
+/* Adds the waiting that each rank caused for others. False: no memory. */
 bool view_find_blame(const view_t *view, view_counts_t *counts);
 void view_counts_free(view_counts_t *counts);
 
-/* ---- what other algorithms would have made of it ---- */
+/* ---- estimates for other algorithms ---- */
 
 #define VIEW_PARTS 60 /* of a curve */
 
-/* What the user says of the network, -1 where nothing. */
+/* The network as given by the user, -1: not given. */
 typedef struct view_network {
     double latency_us, gbit, early_kib;
     const char *ran; /* a word of clv_what_if_ways, or NULL: as the record says */
 } view_network_t;
 
 typedef struct view_what_if {
-    char why_not[120];   /* why there is none; "" where there is one */
-    int64_t balanced_ns; /* the run, were every rank as fast as the mean; 0: not known */
+    char why_not[120];   /* why there is no estimate; "" if there is one */
+    int64_t balanced_ns; /* the run if every rank were as fast as the mean; 0: unknown */
     clv_what_if_setting_t setting;
     const char *cost_from; /* "given", "measured by clv", "fitted to what ran" */
     const char *latency_from;
     const char *early_from; /* "given", "measured", "taken" */
     clv_what_if_way_t ran;
-    int32_t n_planned[CLV_N_COLLECTIVES]; /* calls that are replayed otherwise than they ran */
-    int32_t n_left_out;                   /* planned calls at the end, where there are very many */
+    int32_t n_planned[CLV_N_COLLECTIVES]; /* calls replayed with another algorithm than they ran */
+    int32_t n_left_out;                   /* planned calls at the end, if there are too many */
     clv_what_if_result_t measured, model[CLV_WHAT_IF_N_WAYS];
     double fidelity_run, fidelity_in_mpi, fidelity_after, fidelity_iteration; /* model / measured */
     int32_t n_parts;
-    double
-        measured_iteration_ns[VIEW_PARTS]; /* in parts of the planned calls, one after the other */
+    double measured_iteration_ns[VIEW_PARTS]; /* in equal numbers of successive planned calls */
     double iteration_ns[CLV_WHAT_IF_N_WAYS][VIEW_PARTS];
 } view_what_if_t;
 
 /* false: no memory. */
 bool view_find_what_if(const view_t *view, const view_network_t *network, view_what_if_t *what_if);
-/* What a way would have taken: the model's, by measured / model of what ran. */
+/* The estimate for a way: the model's result times measured / model of the algorithm that ran. */
 clv_what_if_result_t view_scaled(const view_what_if_t *what_if, clv_what_if_way_t way);
-/* The numbers whose fidelity makes savings in them no more than indicative, by commas. */
+/* The figures whose fidelity makes savings only indicative, separated by commas. */
 void view_indicative(const view_what_if_t *what_if, char *names, size_t size);
 
-/* A clv_collective_t; -1: clv has no plans for it. */
+/* A clv_collective_t; -1: clv cannot plan it. */
 int view_collective_of(const clv_clva_stream_t *key);
-/* "80 allreduces of 64 KiB or more not taken: coll_clv_collectives is reduce", by what the job was
- * told or else the defaults; "": there are none. */
+/* "80 allreduces of 64 KiB or more not taken: coll_clv_collectives is reduce", by the job's
+ * parameters or else the defaults; "": there are none. */
 #define VIEW_LINE_BYTES 256 /* room for it */
 void view_not_taken(const view_t *view, char *text, size_t size);
 
@@ -214,13 +213,14 @@ void view_print_json(FILE *file, const view_t *view, const view_counts_t *counts
                      const view_what_if_t *what_if);
 bool view_print_page(FILE *file, const view_t *view, const view_counts_t *counts,
                      const view_what_if_t *what_if); /* false: no memory */
-/* A bar of eight heights for each number. */
+/* Prints a bar of one of eight heights for each number. */
 void view_print_bars(FILE *file, const double *numbers, int32_t n, double most);
-/* Of a node that was recorded. */
+/* The head of any recorded node. */
 const clv_clva_head_t *view_any_head(const view_t *view);
-/* The summary every second, from files that grow, until q is read. Exit status. */
+/* Prints the summary every second, from growing files, until q is pressed. Returns the exit
+ * status. */
 int view_live(const char *folder, const view_choice_t *choice, const view_network_t *network);
-/* format: a word of view_exports; folder: of an OTF2 archive. 0, or 2 with a line on stderr. */
+/* format: a word of view_exports; folder: for an OTF2 archive. 0, or 2 with a line on stderr. */
 int view_export(FILE *file, const view_t *view, const char *format, int32_t stream,
                 const char *folder);
 int view_export_otf2(const view_t *view, const char *folder);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Collectives of a trace by liballprof as a .clva file of one node, in memory (see view.h), so that
- * all behind it is the same. Times are those of rank 0's clock already.
+ * Converts the collectives of one node of a liballprof trace to a .clva file in memory (see
+ * view.h), so that everything after it is the same. Times are by rank 0's clock already.
  */
 #include "apps/tools/view/view.h"
 
@@ -10,16 +10,16 @@
 #include "util/util_alloc.h"
 #include "util/util_min_max.h"
 
-#define HEAD_BYTES (CLV_CLVA_HEAD_BYTES + 4096) /* and what is there once */
-#define MOST_CALLS 8192                         /* of a record */
+#define HEAD_BYTES (CLV_CLVA_HEAD_BYTES + 4096) /* plus the parts written once */
+#define MOST_CALLS 8192                         /* per record */
 
 typedef struct writer {
     const clv_allprof_t *trace;
     unsigned char *bytes;
     size_t used, size;
-    clv_clva_stream_t *streams; /* of a rank */
+    clv_clva_stream_t *streams; /* per rank */
     int32_t n_streams;
-    clv_clva_call_t *calls; /* of a record */
+    clv_clva_call_t *calls; /* per record */
     int64_t n_calls;
 } writer_t;
 
@@ -28,12 +28,12 @@ static uint8_t op_of(int32_t op)
     uint8_t at = 0;
 
     while (strcmp(clv_clva_ops[at].name, clv_allprof_ops[op].name) != 0) {
-        at++; /* all are there */
+        at++; /* all are present */
     }
     return at;
 }
 
-/* The number of the call's stream, which is written where it is new; -1: there are too many. */
+/* The number of the call's stream; writes a new stream. -1: there are too many. */
 static int32_t stream_of(writer_t *writer, int32_t rank, const clv_allprof_call_t *call)
 {
     const uint8_t op = op_of(call->op);
@@ -126,7 +126,8 @@ static void put_head(writer_t *writer, const char *folder, int32_t node, const i
     writer->used = used;
 }
 
-/* The ranks of a node, and room for what they write: a stream for each call at worst. */
+/* Lists the ranks of a node. *size_p: room for their records, at worst with a stream for each
+ * call. */
 static int32_t list_ranks(const clv_allprof_t *trace, int32_t node, int32_t *ranks, size_t *size_p)
 {
     int32_t n = 0;

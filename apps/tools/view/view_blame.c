@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Which rank causes the waiting of the others (see view.h; docs/guide/arrivals.md defines it).
+ * Determines which rank makes the others wait (see view.h; docs/guide/arrivals.md has the
+ * definition).
  *
- * A rank waits for the latest of those that had come when it left. That one, the late rank, is
- * charged with what it computed longer than the rank that waits, since both were in one call. What
- * it waited longer itself meanwhile is charged to the rank that it waited for, in the same way.
+ * A rank waits for the last of the ranks that had arrived when it left, the late rank. The late
+ * rank is charged with its longer computing, compared with the waiting rank, since their last
+ * common call. Its own longer waiting in that time is charged to the rank that it waited for, in
+ * the same way.
  *
  *      wait of i for r in call c: the lag of r behind i when they come to c
  *
@@ -12,7 +14,7 @@
  *      ---[ exits ]-----[ waits, the rest ]-----[ computing ]----[ arrivals ]--->
  *         lag 0   +   excess of waits   +   excess of the rest = lag
  *
- * Where r left the common call later than i, the walk goes on within it and before it.
+ * If r left the common call later than i, the search continues inside that call and before it.
  *
  * Units: ns. Memory: 4 bytes per call and rank while it counts.
  */
@@ -24,18 +26,18 @@
 #include "util/util_alloc.h"
 #include "util/util_min_max.h"
 
-#define MAX_BACK   64                 /* calls of a rank back to one that both were in */
-#define MAX_COMMON 64                 /* of such calls, one before the other */
-#define MAX_DEPTH  32                 /* who was waited for waited for another, and so on */
-#define MIN_SHARE  256                /* a smaller part of a wait is not traced further */
-#define MOST_NS    (INT64_C(1) << 53) /* of one call's time, so that sums stay within 64 bits */
+#define MAX_BACK   64                 /* calls of a rank back to a common call */
+#define MAX_COMMON 64                 /* common calls, one before the other */
+#define MAX_DEPTH  32                 /* length of a chain of ranks that wait for each other */
+#define MIN_SHARE  256                /* a smaller part of a wait is not followed */
+#define MOST_NS    (INT64_C(1) << 53) /* limit of one call's time, so that sums fit into 64 bits */
 
-/* A rank's arrival at a call, and what it waits for there. */
+/* A rank's arrival at a call, and the rank it waits for there. */
 typedef struct cell {
     const view_comm_t *comm;
     int32_t comm_at, call, rank;            /* rank: of the job */
-    int64_t arrival_ns, waited_ns, exit_ns; /* waited: until it waits no longer */
-    int32_t cause;                          /* of the job; -1: it waits for nobody */
+    int64_t arrival_ns, waited_ns, exit_ns; /* waited: until its wait ends */
+    int32_t cause;                          /* of the job; -1: it waits for none */
 } cell_t;
 
 typedef struct blame {
@@ -43,10 +45,10 @@ typedef struct blame {
     view_rank_count_t *counts;
     int32_t **causes; /* by communicator: [call][rank], a rank of the communicator, or -1 */
     int32_t *order;   /* of a call's ranks, by their arrivals */
-    int64_t least_ns; /* what is less is not traced further */
+    int64_t least_ns; /* smaller parts are not followed */
 } blame_t;
 
-/* ---- whom each rank waits for ---------------------------------------------------------------- */
+/* ---- the rank that each rank waits for ------------------------------------------------------- */
 
 static const int64_t *sorted_arrivals; /* for the comparison */
 
@@ -57,13 +59,13 @@ static int earliest_first(const void *a, const void *b)
     if (sorted_arrivals[one] != sorted_arrivals[other]) {
         return sorted_arrivals[one] < sorted_arrivals[other] ? -1 : 1;
     }
-    return other - one; /* of those that come at once the lowest is the latest */
+    return other - one; /* of equal arrivals the lowest rank counts as the latest */
 }
 
-/* The latest of those in order that had come by then; -1: none. */
+/* The latest rank in order that had arrived by then; -1: none. */
 static int32_t latest_by(const int64_t *arrival_ns, const int32_t *order, int32_t n, int64_t by_ns)
 {
-    int32_t low = 0, high = n; /* the first that came later */
+    int32_t low = 0, high = n; /* the first that arrived later */
 
     if (n > 0 && arrival_ns[order[n - 1]] <= by_ns) {
         return order[n - 1];
@@ -99,7 +101,7 @@ static void find_causes(blame_t *blame, const view_comm_t *comm, int32_t call, i
         const int32_t i = blame->order[k];
         const int32_t late =
             latest_by(arrival_ns, blame->order, n, exit_ns[i] + bound_ns[i] + (int64_t) most_ns);
-        /* By less than the errors of both clocks nobody is surely later. */
+        /* Within the errors of both clocks, it is not certain which is later. */
         if (late >= 0 &&
             arrival_ns[late] - arrival_ns[i] > (int64_t) bound_ns[late] + bound_ns[i]) {
             causes[i] = late;
@@ -128,7 +130,7 @@ static cell_t cell_of(const blame_t *blame, int32_t comm_at, int32_t call, int32
     return cell;
 }
 
-/* ---- two ranks back to a call that both were in ---------------------------------------------- */
+/* ---- from two ranks back to their last common call ------------------------------------------- */
 
 /* A rank's calls, the latest first. */
 typedef struct way {
@@ -137,10 +139,10 @@ typedef struct way {
     cell_t cells[MAX_BACK];
 } way_t;
 
-/* What a rank did between a call and a later arrival. */
+/* A rank's times between a call and a later arrival. */
 typedef struct sums {
     int64_t waited_ns;
-    int64_t kept_ns; /* in calls, when it waited no longer */
+    int64_t kept_ns; /* in calls, after its wait had ended */
     int64_t all_ns;
 } sums_t;
 
@@ -149,7 +151,7 @@ static bool is_same_call(const cell_t *one, const cell_t *other)
     return one->comm_at == other->comm_at && one->call == other->call;
 }
 
-/* One call further back. */
+/* Goes back by one call. */
 static void step(const blame_t *blame, const cell_t *from, way_t *way)
 {
     const cell_t *last = way->n > 0 ? &way->cells[way->n - 1] : from;
@@ -164,7 +166,7 @@ static void step(const blame_t *blame, const cell_t *from, way_t *way)
     way->cells[way->n++] = cell_of(blame, before.comm, before.call, last->rank);
 }
 
-/* The place of the call in the way, or -1. */
+/* The index of the call in the way, or -1. */
 static int32_t place_in(const way_t *way, const cell_t *call)
 {
     for (int32_t i = 0; i < way->n; i++) {
@@ -175,7 +177,7 @@ static int32_t place_in(const way_t *way, const cell_t *call)
     return -1;
 }
 
-/* Goes back until both ways end in one call. 0: there is none. */
+/* Goes back until both ways end in one call. False: there is none. */
 static bool go_back(const blame_t *blame, const cell_t *late, const cell_t *early, way_t *late_way,
                     way_t *early_way)
 {
@@ -200,8 +202,8 @@ static bool go_back(const blame_t *blame, const cell_t *late, const cell_t *earl
     return false;
 }
 
-/* From the common call's exit (the last of the way), or where there is none from a moment that
- * nobody knows but that is the same for all, to the arrival. */
+/* From the common call's exit (the last of the way) to the arrival. Without a common call, from an
+ * unknown time that is equal for all ranks. */
 static sums_t sums_of(const way_t *way, const cell_t *at, bool has_common)
 {
     sums_t sums = {.all_ns = at->arrival_ns};
@@ -218,7 +220,7 @@ static sums_t sums_of(const way_t *way, const cell_t *at, bool has_common)
 
 /* ---- a wait to its causes -------------------------------------------------------------------- */
 
-/* The part of a lag that has no cause yet; how much of the wait a ns of it stands for. */
+/* The part of a lag without a cause so far; scale: ns of the wait per ns of it. */
 typedef struct debt {
     int64_t rest_ns;
     double scale;
@@ -240,7 +242,8 @@ static void take(const blame_t *blame, debt_t *debt, int32_t rank, int64_t ns, b
     debt->rest_ns -= ns;
 }
 
-/* What the late rank waited in a call, up to so much, goes to the one that it waited for there. */
+/* Charges the late rank's waiting in a call, up to most_ns, to the rank that it waited for
+ * there. */
 static int64_t pass_on(const blame_t *blame, debt_t *debt, const cell_t *late, int64_t most_ns)
 {
     const int64_t ns = clv_smaller(most_ns, late->waited_ns - late->arrival_ns);
@@ -254,7 +257,7 @@ static int64_t pass_on(const blame_t *blame, debt_t *debt, const cell_t *late, i
     return ns;
 }
 
-/* What happened between the common call and the arrivals. */
+/* Handles the time between the common call and the arrivals. */
 static void take_since(const blame_t *blame, debt_t *debt, const cell_t *late, const way_t *ways,
                        const sums_t *late_sums, const sums_t *early_sums, bool has_common)
 {
@@ -271,7 +274,7 @@ static void take_since(const blame_t *blame, debt_t *debt, const cell_t *late, c
     }
 }
 
-/* What happened in the common call itself. */
+/* Handles the common call itself. */
 static void take_within(const blame_t *blame, debt_t *debt, const cell_t *late, const cell_t *early)
 {
     const int64_t kept_ns = late->exit_ns - late->waited_ns - (early->exit_ns - early->waited_ns);
@@ -284,7 +287,7 @@ static void take_within(const blame_t *blame, debt_t *debt, const cell_t *late, 
     }
 }
 
-/* That early waited for late in a call, for so long. */
+/* Charges that early waited for late in a call, for waited_ns. */
 static void charge(const blame_t *blame, const cell_t *early, const cell_t *late, double waited_ns,
                    int depth)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Sums of the numbers of calls: by stream, by rank, in order (see view.h). The numbers themselves
- * are those of apps/trace/trace_numbers.c.
+ * Sums over calls: by stream, by rank, in order of time (see view.h). apps/trace/trace_numbers.c
+ * evaluates the single calls.
  */
 #include "apps/tools/view/view.h"
 
@@ -85,7 +85,7 @@ void view_numbers(const view_comm_t *comm, int32_t call, clv_numbers_rank_t *ran
     clv_free(scratch);
 }
 
-/* Means while they are being counted are sums; see finish. */
+/* Means hold sums until finish. */
 static void add_to_stream(view_stream_count_t *stream, const view_comm_t *comm,
                           const clv_numbers_call_t *call)
 {
@@ -124,7 +124,7 @@ static void add_to_ranks(view_rank_count_t *counts, const view_comm_t *comm, int
     }
 }
 
-/* Where a call lies between the first and the last of all, so that its spread is drawn there. */
+/* The position of a call between the first and the last one, for the curve of spreads. */
 typedef struct span {
     int64_t first_ns, end_ns;
     int64_t n[N_PARTS];
@@ -225,7 +225,7 @@ static void finish(const view_t *view, view_counts_t *counts, const span_t *span
         counts->n_dropped += view->n_dropped[i];
     }
     counts->run_ns = view->n_cells > 0 ? span->end_ns - span->first_ns : 0;
-    for (int32_t i = 0; i < N_PARTS; i++) { /* parts without calls are left out */
+    for (int32_t i = 0; i < N_PARTS; i++) { /* parts without calls are dropped */
         if (span->n[i] > 0) {
             counts->spreads[counts->n_spreads++] = counts->spreads[i] / (double) span->n[i];
         }

@@ -12,7 +12,7 @@
 
 const char view_exports[] = "jsonl, trace, chrome, otf2";
 
-/* The word of a call's choice or reason, as the head lists them; "" for none. */
+/* The word of a call's choice or reason, from the list in the head; "" for none. */
 static void put_word(FILE *file, const char *key, const char *list, int number)
 {
     int length = 0;
@@ -47,7 +47,7 @@ static void put_call(FILE *file, const view_t *view, const view_comm_t *comm, in
     }
 }
 
-/* Exit status: 1 when there is no memory. */
+/* Returns the exit status: 1 if memory is short. */
 static int put_calls(FILE *file, const view_t *view, put_t put)
 {
     for (int32_t k = 0; k < view->n_comms; k++) {
@@ -156,7 +156,7 @@ static void put_names(FILE *file, const view_t *view)
     }
 }
 
-/* Calls that have a request lie across others: a pair of events beside the rank's own. */
+/* Calls with a request overlap others: written as a pair of events beside the rank's own. */
 static void put_pair(FILE *file, const view_t *view, const view_comm_t *comm, int32_t call,
                      int32_t rank, const char *name)
 {
@@ -174,7 +174,7 @@ static void put_pair(FILE *file, const view_t *view, const view_comm_t *comm, in
     }
 }
 
-/* One complete event; the part in which it waited for later ranks is one within it. */
+/* Writes one complete event; the wait for later ranks is one nested in it. */
 static void put_event(FILE *file, const view_t *view, const view_comm_t *comm, int32_t call,
                       int32_t rank, const clv_numbers_rank_t *numbers, bool is_last)
 {
@@ -215,7 +215,7 @@ static int put_chrome(FILE *file, const view_t *view, int32_t stream)
     return status;
 }
 
-/* What is said once of all lines after it. */
+/* Writes what applies to all following lines. */
 static void put_opening(FILE *file, const view_t *view)
 {
     clv_json_t json = clv_json_begin(file, "clv-view", "recording");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Places by hash (see view_index.h).
+ * Array positions by hash (see view_index.h).
  */
 #include "apps/tools/view/view_index.h"
 

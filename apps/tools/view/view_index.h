@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Where things stand in an array, found by a hash of what they are: as many as files name.
+ * Finds the position of an item in an array by a hash of its key; for any number of items.
  *
- * What: places with their hashes, in a table of which at most half is used.
- * Not: the things; the caller compares what it finds. Not for hostile hashes.
+ * What: positions with their hashes, in a table that is at most half full.
+ * Not: the items; the caller compares keys. Not for hostile hashes.
  *
  * Units: none.
  * Errors: false: no memory.
- * Memory: 32 to 64 bytes a place; zeroed memory is an empty index.
+ * Memory: 32 to 64 bytes per position; zeroed memory is an empty index.
  * Threads: one at a time.
  */
 #ifndef VIEW_INDEX_H
@@ -19,7 +19,7 @@
 
 typedef struct view_index_slot {
     uint64_t hash;
-    int32_t next; /* place + 1; 0: free */
+    int32_t next; /* position + 1; 0: free */
 } view_index_slot_t;
 
 typedef struct view_index {
@@ -27,8 +27,8 @@ typedef struct view_index {
     view_index_slot_t *slots;
 } view_index_t;
 
-/* The places that were put with this hash, one after the other; *probe_p is 0 at first, and grows
- * by the slots that were looked at. -1: there are no more. */
+/* The positions stored with this hash, one per call. *probe_p is 0 at first, and grows by the slots
+ * visited. -1: no more. */
 int32_t view_index_next(const view_index_t *index, uint64_t hash, size_t *probe_p);
 bool view_index_put(view_index_t *index, uint64_t hash, int32_t place);
 void view_index_free(view_index_t *index);

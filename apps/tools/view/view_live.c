@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The summary again and again while a job runs (see view.h). Every look reads the files anew: they
- * only grow, and what a writer has half written is passed over until the next.
+ * Repeats the summary while a job runs (see view.h). Each time it reads the files anew: they only
+ * grow, and a half-written record is skipped until the next time.
  */
 #include "apps/tools/view/view.h"
 
@@ -10,10 +10,10 @@
 #include <unistd.h>
 
 #define PERIOD_MS 1000
-#define INTERRUPT 3              /* Ctrl-C, which then is a key like others */
-#define CLEAR     "\033[H\033[J" /* a terminal's: home, and all behind it empty */
+#define INTERRUPT 3              /* Ctrl-C, then an ordinary key */
+#define CLEAR     "\033[H\033[J" /* terminal: cursor home, clear the rest */
 
-/* One look; 0: no memory. */
+/* Prints the summary once; false: no memory. */
 static bool show(const char *folder, const view_choice_t *choice, const view_network_t *network)
 {
     view_t view;
@@ -35,7 +35,7 @@ static bool show(const char *folder, const view_choice_t *choice, const view_net
     return done;
 }
 
-/* Waits for a period. 1: a q was read. Without anything to read from it only waits. */
+/* Waits for a period. True: a q was read. Without input it only waits. */
 static bool reads_q(bool *has_input)
 {
     struct pollfd input = {.fd = *has_input ? STDIN_FILENO : -1, .events = POLLIN};
@@ -62,7 +62,7 @@ int view_live(const char *folder, const view_choice_t *choice, const view_networ
     quiet.is_quiet = true;
     if (is_terminal && tcgetattr(STDIN_FILENO, &before) == 0) {
         keys = before;
-        keys.c_lflag &= ~(tcflag_t) (ICANON | ECHO | ISIG); /* keys come as they are pressed */
+        keys.c_lflag &= ~(tcflag_t) (ICANON | ECHO | ISIG); /* read keys without a newline */
         (void) tcsetattr(STDIN_FILENO, TCSANOW, &keys);
     }
     do {

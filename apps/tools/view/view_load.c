@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Files of a folder to calls by communicator, number and rank (see view.h). Passes over the
- * records: communicators, streams, which calls there are, then the times into their places.
+ * Reads the files of a folder into calls by communicator, number and rank (see view.h). Passes over
+ * the records: communicators, streams, call numbers, then times.
  */
 #include "apps/tools/view/view.h"
 
@@ -17,9 +17,9 @@
 #include "util/util_min_max.h"
 #include "util/util_text.h"
 
-/* One rank's streams, and how far a pass has come with it. */
+/* One rank's streams, and its state in the current pass. */
 typedef struct rank_state {
-    int32_t *stream; /* by its number; -1: not known */
+    int32_t *stream; /* by its number; -1: unknown */
     int64_t before_ns;
     view_before_t before;
 } rank_state_t;
@@ -27,7 +27,7 @@ typedef struct rank_state {
 typedef struct loader {
     view_t *view;
     const view_choice_t *choice;
-    view_node_t *node; /* of the file that is read */
+    view_node_t *node; /* of the file being read */
     rank_state_t *ranks;
     bool *is_wanted; /* by rank */
     view_index_t comms, streams;
@@ -47,7 +47,7 @@ static bool fail(loader_t *loader, const char *text, const char *what)
     return false;
 }
 
-/* Room for one more of *items_p, which has n of *max_p. */
+/* Makes room for one more item in *items_p, which has n of *max_p. */
 static bool grow(loader_t *loader, void **items_p, int32_t n, int32_t *max_p, size_t item_bytes)
 {
     if (n < *max_p) {
@@ -121,7 +121,7 @@ static bool fits_the_others(loader_t *loader, const view_node_t *node)
     return true;
 }
 
-/* node->bytes are the view's afterwards, or freed. */
+/* On success node->bytes belong to the view; otherwise they are freed. */
 static bool take_node(loader_t *loader, view_node_t *node)
 {
     bool done = false;
@@ -163,7 +163,7 @@ static bool open_node(loader_t *loader, const char *folder, const char *name)
     return take_node(loader, &node);
 }
 
-/* What the files' own clock offsets mend. */
+/* Counts the collectives reversed with and without the files' own clock offsets. */
 static void find_reversed(view_t *view, const clv_allprof_t *trace)
 {
     size_t used = 0;
@@ -182,7 +182,7 @@ static void find_reversed(view_t *view, const clv_allprof_t *trace)
     }
 }
 
-/* A folder of liballprof's text: as if the recorder had written it. */
+/* Reads a folder of liballprof text as if the recorder had written it. */
 static bool open_allprof(loader_t *loader, const char *folder)
 {
     clv_allprof_t trace;
@@ -223,7 +223,7 @@ static bool open_nodes(loader_t *loader, const char *folder)
         if (!loader->failed) {
             (void) open_node(loader, folder, entries[i]->d_name);
         }
-        free(entries[i]); /* scandir's */
+        free(entries[i]); /* allocated by scandir */
     }
     free(entries);
     if (n == 0 && clv_allprof_is_there(folder)) {
@@ -268,7 +268,7 @@ static bool each_file(loader_t *loader, take_t take)
 
 /* ---- first pass: ranks, communicators, clocks ------------------------------------------------ */
 
-/* Its number is a hash already, and no two have the same. */
+/* The id is already a hash, and ids are unique. */
 static int32_t find_comm(const loader_t *loader, uint64_t id)
 {
     size_t probe = 0;
@@ -276,7 +276,7 @@ static int32_t find_comm(const loader_t *loader, uint64_t id)
     return view_index_next(&loader->comms, id, &probe);
 }
 
-/* One more. NULL: no memory. */
+/* Adds a communicator. NULL: no memory. */
 static view_comm_t *add_comm(loader_t *loader, const view_comm_t *like)
 {
     view_t *view = loader->view;
@@ -317,8 +317,8 @@ static bool take_comm(loader_t *loader, const clv_clva_comm_t *from)
     return true;
 }
 
-/* A communicator's like, for calls that are numbered by themselves; its members are the other's.
- * -1: no memory. */
+/* Copies a communicator for calls with their own numbers; shares the members of the original. -1:
+ * no memory. */
 static int32_t copy_comm(loader_t *loader, int32_t from, uint8_t how)
 {
     view_comm_t like = loader->view->comms[from];
@@ -405,7 +405,7 @@ static uint64_t hash_of(const clv_clva_stream_t *key)
     return clv_fnv1a64(CLV_FNV1A64_BASIS, words, sizeof words);
 }
 
-/* -1: its communicator is not known, or there is no memory. */
+/* -1: the communicator is unknown, or memory is short. */
 static int32_t add_stream(loader_t *loader, const clv_clva_stream_t *key)
 {
     view_t *view = loader->view;
@@ -456,9 +456,9 @@ static bool take_stream(loader_t *loader, const clv_clva_record_t *record)
     return !loader->failed;
 }
 
-/* ---- third pass: which calls there are ------------------------------------------------------- */
+/* ---- third pass: call numbers ---------------------------------------------------------------- */
 
-/* The call's communicator, with the number its stream has; NULL: not wanted, or unknown. */
+/* The call's communicator, and the index of its stream; NULL: not selected, or unknown. */
 static view_comm_t *comm_of(const loader_t *loader, int32_t rank, const clv_clva_call_t *call,
                             int32_t *stream_p)
 {
@@ -474,7 +474,7 @@ static view_comm_t *comm_of(const loader_t *loader, int32_t rank, const clv_clva
     return &view->comms[view->streams[*stream_p].comm];
 }
 
-/* The place of a number among those that ascend; n_calls where it comes behind all. */
+/* The index of a number among the ascending ones; n_calls if it is larger than all. */
 static int32_t place_of(const view_comm_t *comm, uint32_t number)
 {
     int32_t low = 0, high = comm->n_calls;
@@ -490,7 +490,7 @@ static int32_t place_of(const view_comm_t *comm, uint32_t number)
     return low;
 }
 
-/* Ranks come one after the other, so most numbers are new at the end or known. */
+/* Ranks are read one after the other, so most numbers are either new at the end or known. */
 static bool add_number(loader_t *loader, view_comm_t *comm, uint32_t number)
 {
     const int32_t at = place_of(comm, number);
@@ -558,7 +558,7 @@ static bool reserve_times(loader_t *loader, view_comm_t *comm)
 
 int64_t view_global(const view_node_t *node, int64_t local_ns, int64_t *bound_ns_p)
 {
-    int32_t low = 0, high = node->n_clocks; /* the first line in force later */
+    int32_t low = 0, high = node->n_clocks; /* the first line that became valid later */
     int64_t other_bound_ns;
 
     while (low < high) {
@@ -577,7 +577,7 @@ int64_t view_global(const view_node_t *node, int64_t local_ns, int64_t *bound_ns
     const int64_t global_ns = clv_clva_global(&node->clocks[here], local_ns, bound_ns_p);
     const int64_t other_ns = clv_clva_global(&node->clocks[next], local_ns, &other_bound_ns);
     const int64_t apart_ns = other_ns > global_ns ? other_ns - global_ns : global_ns - other_ns;
-    /* What was learnt a moment later may know better, unless the clock was set in between. */
+    /* The next line may be more exact, unless the clock was set in between. */
     if (other_bound_ns < *bound_ns_p && apart_ns <= other_bound_ns + *bound_ns_p) {
         *bound_ns_p = other_bound_ns;
         return other_ns;
@@ -607,7 +607,7 @@ static void set_times(loader_t *loader, view_comm_t *comm, int32_t rank,
     loader->view->n_cells++;
 }
 
-/* The rank has left a blocking call; comm: NULL where that is not shown. */
+/* The rank has left a blocking call; comm: NULL if that is not shown. */
 static void leave(loader_t *loader, int32_t rank, const clv_clva_call_t *call, int32_t stream,
                   const view_comm_t *comm)
 {
@@ -660,7 +660,7 @@ static int read_rank(const char **at, int32_t n_ranks, int32_t *rank_p)
     return 1;
 }
 
-/* "0,4-7"; NULL is all. */
+/* Parses "0,4-7"; NULL is all. */
 static bool read_ranks(loader_t *loader)
 {
     const char *at = loader->choice->ranks;
@@ -690,7 +690,7 @@ static bool read_ranks(loader_t *loader)
     return true;
 }
 
-/* What a reader must know of a node: one line, the worst of it. */
+/* Prints one line on a node's most serious problem. */
 static void warn_of_node(view_t *view, int32_t at)
 {
     const view_node_t *node = &view->nodes[at];
@@ -712,7 +712,7 @@ static void warn_of_node(view_t *view, int32_t at)
     }
 }
 
-/* Whether clocks can be compared. */
+/* Whether the nodes' clocks can be compared. */
 static bool has_clocks(const view_t *view)
 {
     for (int32_t i = 0; i < view->n_nodes; i++) {
@@ -783,7 +783,7 @@ void view_free(view_t *view)
     }
     for (int32_t i = 0; i < view->n_comms; i++) {
         view_comm_t *comm = &view->comms[i];
-        if (comm->how == CLV_CLVA_HOW_BLOCKING) { /* the others' are the same */
+        if (comm->how == CLV_CLVA_HOW_BLOCKING) { /* the others share these members */
             clv_free(comm->members);
             clv_free(comm->rank_of);
         }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * What clv-view says where it was built without OTF2 (see view.h and view_otf2.c).
+ * The message of clv-view if built without OTF2 (see view.h and view_otf2.c).
  */
 #include "apps/tools/view/view.h"
 

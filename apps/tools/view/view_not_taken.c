@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Calls that clv could have planned and was not told to take (see view.h).
+ * Calls that clv could have planned but was not configured to take (see view.h).
  */
 #include "apps/tools/view/view.h"
 
@@ -9,7 +9,7 @@
 
 #include "choose/choose_print.h"
 
-/* The value that the job gave a parameter, up to the next blank; NULL: none. */
+/* The job's value of a parameter, up to the next blank; NULL: none. */
 static const char *given(const clv_clva_head_t *head, const char *name)
 {
     const size_t length = strlen(name);
@@ -42,7 +42,7 @@ static void take_collectives(const clv_clva_head_t *head, clv_choose_config_t *c
     }
 }
 
-/* What the job was told, as far as it says when a call is large. */
+/* The job's parameters that determine when a call is large. */
 static clv_choose_config_t config_of(const clv_clva_head_t *head)
 {
     clv_choose_config_t config = clv_what_if_config();

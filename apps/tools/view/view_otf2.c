@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Recorded calls as an OTF2 archive (see view.h): hosts, ranks, communicators, and of each call an
- * enter, the collective's begin and end, and a leave, in global time. For timeline tools and for
- * clv-correct. Built where there is OTF2; else view_no_otf2.c.
+ * Writes recorded calls as an OTF2 archive (see view.h): hosts, ranks, communicators, and for each
+ * call an enter, the collective's begin and end, and a leave, in global time. For timeline tools
+ * and for clv-correct. Built if OTF2 is found; else view_no_otf2.c.
  *
- * Nonblocking and persistent calls are left out: regions of a rank must nest.
- * Stamps are ns from a second before the first arrival. Where a rank's clock lines overlap its
- * stamps are held back, so that they never go back.
+ * Nonblocking and persistent calls are left out: regions of a rank must nest. Stamps are ns from a
+ * second before the first arrival. If a rank's clock lines overlap, its stamps are adjusted so that
+ * they never decrease.
  */
 #include <errno.h>
 #include <otf2/otf2.h>
@@ -35,9 +35,9 @@ typedef struct archive {
     OTF2_GlobalDefWriter *definitions;
     int64_t first_ns, end_ns;
     uint64_t *n_events; /* by rank */
-    one_t *calls;       /* of a rank */
+    one_t *calls;       /* of one rank */
     uint32_t n_strings;
-    OTF2_ErrorCode code; /* the first that was no success */
+    OTF2_ErrorCode code; /* the first error */
 } archive_t;
 
 static void keep(archive_t *archive, OTF2_ErrorCode code)
@@ -60,7 +60,7 @@ static int in_time(const void *a, const void *b)
     return one->arrival_ns < other->arrival_ns ? -1 : one->arrival_ns > other->arrival_ns;
 }
 
-/* The calls of a rank over all communicators, as they came. */
+/* The calls of a rank over all communicators, by time. */
 static size_t list_calls(const archive_t *archive, int32_t rank)
 {
     const view_t *view = archive->view;
@@ -120,7 +120,7 @@ static void put_events(archive_t *archive)
         keep(archive, OTF2_Archive_CloseEvtWriter(archive->otf2, writer));
     }
     keep(archive, OTF2_Archive_CloseEvtFiles(archive->otf2));
-    /* A reader wants each location's own definitions, though there are none. */
+    /* Readers need local definitions for each location, even empty ones. */
     keep(archive, OTF2_Archive_OpenDefFiles(archive->otf2));
     for (int32_t rank = 0; rank < archive->view->n_ranks; rank++) {
         OTF2_DefWriter *writer = OTF2_Archive_GetDefWriter(archive->otf2, (uint64_t) rank);
@@ -154,7 +154,8 @@ static void define_regions(archive_t *archive, OTF2_StringRef empty)
     }
 }
 
-/* Nodes are 1 and up below the machine; one more for ranks whose node was not recorded. */
+/* Nodes have numbers from 1 below the machine; one more is for ranks whose node was not
+ * recorded. */
 static void define_places(archive_t *archive)
 {
     const view_t *view = archive->view;
@@ -233,7 +234,7 @@ static void define(archive_t *archive)
 
 /* ---- the archive ----------------------------------------------------------------------------- */
 
-/* Its span, and room for the calls of a rank. 0: no memory. */
+/* Finds its time span, and allocates the calls of a rank. False: no memory. */
 static bool measure(archive_t *archive)
 {
     const view_t *view = archive->view;
@@ -271,7 +272,7 @@ static OTF2_ErrorCode write_archive(archive_t *archive, const char *folder)
     return archive->code;
 }
 
-/* Its description of the code is our line. */
+/* Silences OTF2: our own line describes the error code. */
 static OTF2_ErrorCode say_nothing(void *user, const char *file, uint64_t number,
                                   const char *function, OTF2_ErrorCode code, const char *format,
                                   va_list arguments)
@@ -294,7 +295,7 @@ int view_export_otf2(const view_t *view, const char *folder)
         fprintf(stderr, "clv-view: --export otf2 needs calls on one clock and -o FOLDER\n");
         return 2;
     }
-    if (mkdir(folder, 0777) != 0 && errno != EEXIST && errno != ENOENT) { /* OTF2 makes parents */
+    if (mkdir(folder, 0777) != 0 && errno != EEXIST && errno != ENOENT) { /* OTF2 creates parents */
         fprintf(stderr, "clv-view: %s: %s\n", folder, strerror(errno));
         return 2;
     }

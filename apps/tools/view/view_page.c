@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * The page: one file of HTML that needs no network, with the numbers and the maps of lateness as
- * JSON in it (see view.h). Its text is page.html beside this file; the build makes lines of C of
- * it.
+ * JSON in it (see view.h). Its text is page.html beside this file; the build converts it to C.
  *
- * Bounds: a map has at most 1200 x 512 cells, those of single streams 600 x 256, of six streams;
- * calls in full as many as make 20,000 bars: below 3 MB whatever was recorded, up to 1,024 ranks.
+ * Bounds: a map has at most 1200 x 512 cells; maps of single streams 600 x 256, for six streams; at
+ * most 20,000 bars of single calls. So a page is below 3 MB for any record of up to 1,024 ranks.
  */
 #include "apps/tools/view/view.h"
 
@@ -27,11 +26,11 @@ static const char *const page_lines[] = {
 #include "apps/tools/view/page_lines.inc"
 };
 
-/* A call of any communicator, in the order of their first arrivals. */
+/* A call of any communicator, ordered by first arrival. */
 typedef struct place {
     int32_t comm, call;
     int64_t first_ns, wait_ns;
-    int32_t order, last; /* last: the rank of the job, -1: cannot tell */
+    int32_t order, last; /* last: the rank of the job, -1: unknown */
 } place_t;
 
 typedef struct page {
@@ -109,7 +108,7 @@ static bool find_places(page_t *page)
     return ranks != NULL && page->places != NULL;
 }
 
-/* Rows go node by node; those of missing nodes come last. */
+/* Rows are ordered by node; missing nodes come last. */
 static bool find_rows(page_t *page)
 {
     const view_t *view = page->view;
@@ -138,7 +137,7 @@ typedef struct map {
     int32_t n_calls, columns, rows;
     double *sum_ns;
     int32_t *n;
-    int32_t *last; /* by column, a row; -1: cannot tell, or several calls */
+    int32_t *last; /* by column, a row; -1: unknown, or several calls */
 } map_t;
 
 static bool is_of(const page_t *page, const map_t *map, const place_t *place)
@@ -194,7 +193,7 @@ static void put_base64(FILE *file, const map_t *map)
     }
 }
 
-/* Hosts at the side of the map. */
+/* Writes the hosts at the side of the map. */
 static void put_bands(const page_t *page, const map_t *map)
 {
     const view_t *view = page->view;
@@ -345,7 +344,7 @@ static void put_call(const page_t *page, const place_t *place)
     fputs("]}", page->file);
 }
 
-/* All of them, or those in which most was waited. */
+/* Writes all calls, or those with the longest waits. */
 static void put_calls(page_t *page)
 {
     const int32_t most = (int32_t) clv_larger(1, MAX_BARS / page->view->n_ranks);
@@ -364,7 +363,7 @@ static void put_calls(page_t *page)
 
 /* ---- the page -------------------------------------------------------------------------------- */
 
-/* What stands in the place of a word of the text; 0: it failed. */
+/* Writes the text for a word of the template; false: failed. */
 static bool put_part(page_t *page, const char *word)
 {
     if (strncmp(word, "@NUMBERS@", 9) == 0) {

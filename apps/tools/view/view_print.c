@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The counts as lines for people, at most 40 of 100 columns, and as one JSON object; both say the
+ * Prints the counts as lines for people, at most 40 of 100 columns, and as one JSON object with the
  * same numbers (see view.h).
  */
 #include "apps/tools/view/view.h"
@@ -84,7 +84,7 @@ static double caused_by_all(const view_t *view, const view_counts_t *counts)
     return sum_ns;
 }
 
-/* The headline: one rank, why, and how much of the waiting is nobody's. */
+/* The headline: one rank, the reason, and the share of the waiting that no rank causes. */
 static void print_blame(FILE *file, const view_t *view, const view_counts_t *counts)
 {
     const double most = (double) counts->wait_ns, all = caused_by_all(view, counts);
@@ -133,7 +133,7 @@ static void print_spreads(FILE *file, const view_counts_t *counts)
     view_print_bars(file, counts->spreads, counts->n_spreads, most);
 }
 
-/* Nobody knows who waits in calls that have a request. */
+/* For calls with a request it is unknown which rank waits. */
 static void print_waits(FILE *file, const view_t *view, const view_stream_count_t *one)
 {
     if (view->streams[one->stream].key.how != CLV_CLVA_HOW_BLOCKING) {
@@ -144,7 +144,7 @@ static void print_waits(FILE *file, const view_t *view, const view_stream_count_
     }
 }
 
-/* Whether all its times are printed as zeros. */
+/* Whether all its times print as zeros. */
 static bool is_zero_stream(const view_stream_count_t *one)
 {
     return one->n_calls == 0 || (ms((double) one->wait_ns) < 0.05 && ms(one->spread_ns) < 0.0005 &&

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * What other algorithms would have taken, as a table, a curve and JSON (see view.h).
+ * Prints the estimates for other algorithms as a table, a curve and JSON (see view.h).
  */
 #include "apps/tools/view/view.h"
 
@@ -56,7 +56,7 @@ static void print_curve(FILE *file, const view_what_if_t *what_if)
     }
 }
 
-/* A bound for whatever brings ranks together. */
+/* A bound for any measure that balances the ranks. */
 static void print_balanced(FILE *file, const view_what_if_t *what_if)
 {
     const int64_t run_ns = what_if->measured.run_ns;

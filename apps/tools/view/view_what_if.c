@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * What was recorded as a run that apps/what_if/ can replay, with a cost (see view.h).
+ * Converts the records to a run that apps/what_if/ can replay, with a cost (see view.h).
  *
- * Calls of several communicators are brought into an order in which each comes behind those that
- * its ranks were in before. Nonblocking and persistent ones are no part of it. Calls that lack
- * ranks are left out: the time in them then counts as computing, so a run in which they are many is
- * refused. Where the job ran plans of clv's, the collectives that it ran them for are replayed
- * otherwise than they ran, else all that clv has plans for.
+ * Calls of several communicators are ordered so that each follows the previous calls of its ranks.
+ * Nonblocking and persistent ones are excluded. Calls with missing ranks are left out; their time
+ * then counts as computing, so a run with many of them is refused. If the job ran clv's plans, the
+ * collectives with plans are replayed with other algorithms, otherwise all that clv can plan.
  */
 #include "apps/tools/view/view.h"
 
@@ -21,14 +20,14 @@
 #define SEGMENTS        64
 #define FIT_CALLS       200
 #define LATENCY_NS      50000
-#define EAGER_BYTES     32768     /* of files that do not say it: ob1 over TCP */
-#define EARLY_BYTES     (8 << 20) /* where no rank looked; tests/mpi/early_probe measures it ... */
-#define IN_FLIGHT_BYTES (2 << 20) /* ... and this */
-#define TAKE_PS         500       /* to copy a byte out of a socket and combine it */
-#define NEAR_PS         100       /* a byte inside a host */
+#define EAGER_BYTES     32768     /* if files do not record it: ob1 over TCP */
+#define EARLY_BYTES     (8 << 20) /* if no rank measured it; see tests/mpi/early_probe ... */
+#define IN_FLIGHT_BYTES (2 << 20) /* ... also for this */
+#define TAKE_PS         500       /* to copy a byte from a socket and combine it */
+#define NEAR_PS         100       /* per byte inside a host */
 #define NEAR_LATENCY_NS 1000
-#define EXCHANGE_NS     200000 /* and two latencies for each step of a tree of nodes */
-#define MOST_INCOMPLETE 10     /* one call in so many may lack ranks */
+#define EXCHANGE_NS     200000 /* plus two latencies per step of a tree of nodes */
+#define MOST_INCOMPLETE 10     /* at most one call in this many may lack ranks */
 
 typedef struct building {
     const view_t *view;
@@ -36,7 +35,7 @@ typedef struct building {
     clv_what_if_run_t run;
     clv_what_if_comm_t *comms;
     clv_what_if_call_t *calls;
-    int32_t *next;    /* by communicator: its next call to be placed */
+    int32_t *next;    /* by communicator: its next call in the order */
     uint32_t planned; /* bits 1 << clv_collective_t */
     int32_t n_incomplete, n_planned, n_left_out;
     int64_t max_planned;
@@ -64,7 +63,7 @@ static clv_what_if_waits_t waits_of(int op)
     }
 }
 
-/* The collective of a call that clv could plan, by the defaults; -1: of no other. */
+/* The collective of a call that clv could plan by default; -1: of any other call. */
 static int plannable(const clv_clva_stream_t *key, int32_t n_ranks)
 {
     const clv_choose_config_t config = clv_what_if_config();
@@ -111,7 +110,7 @@ static void place_call(building_t *building, int32_t at)
     if (call->is_planned && building->n_planned == building->max_planned) {
         building->n_left_out++;
     }
-    if (building->n_left_out > 0) { /* the run ends here */
+    if (building->n_left_out > 0) { /* the run is cut here */
         return;
     }
     if (call->is_planned) {
@@ -135,7 +134,7 @@ static int64_t arrival_at_next(const building_t *building, int32_t comm_at, int3
                                   (size_t) comm->rank_of[rank]];
 }
 
-/* None of its ranks has been anywhere else before its next call. */
+/* Whether none of its ranks has an earlier call elsewhere before its next call. */
 static bool is_next(const building_t *building, int32_t comm_at)
 {
     const view_comm_t *comm = &building->view->comms[comm_at];
@@ -163,8 +162,8 @@ static int64_t first_at_next(const building_t *building, int32_t comm_at)
     return first_ns;
 }
 
-/* The first that is next; where the record is at odds with itself, who came first. -1: all are
- * placed. */
+/* The first communicator with is_next; if the records contradict each other, the one with the
+ * earliest arrival. -1: all calls are ordered. */
 static int32_t next_comm(const building_t *building)
 {
     int32_t first = -1;
@@ -185,7 +184,7 @@ static int32_t next_comm(const building_t *building)
 
 /* ---- places ---------------------------------------------------------------------------------- */
 
-/* Nodes by the numbers of their first ranks; NULL where each rank has one of its own. */
+/* Numbers nodes by their first ranks; NULL if each rank has its own. */
 static bool find_places(const view_t *view, const view_comm_t *comm, const int32_t **place_p)
 {
     int32_t *place = clv_alloc((size_t) comm->n_ranks, sizeof *place);
@@ -253,13 +252,13 @@ static void unbuild(building_t *building)
     clv_free(building->next);
 }
 
-/* ---- what ran, and what a message costs ------------------------------------------------------ */
+/* ---- which algorithm ran, and the cost of a message ------------------------------------------ */
 
-/* The collectives of which most calls that clv could have planned ran a plan of its. */
+/* The collectives for which most calls that clv could have planned ran its plan. */
 static uint32_t ran_plans(const view_t *view)
 {
     const clv_clva_head_t *head = view_any_head(view);
-    int64_t n_more[CLV_N_COLLECTIVES] = {0}; /* with a plan than without */
+    int64_t n_more[CLV_N_COLLECTIVES] = {0}; /* calls with a plan minus calls without */
     uint32_t bits = 0;
 
     for (int32_t k = 0; k < view->n_comms; k++) {
@@ -305,7 +304,7 @@ static int64_t exchange_ns(int32_t n_nodes, int64_t latency_ns)
     return EXCHANGE_NS + 2 * steps * latency_ns;
 }
 
-/* What clv measured, where the job ran it; else what is known of most networks. */
+/* The cost that clv measured if the job ran it; else values typical of most networks. */
 static clv_cost_t cost_known(const clv_clva_cost_t *measured)
 {
     clv_cost_t cost = {.latency_ns = LATENCY_NS,
@@ -335,8 +334,8 @@ static int smaller_first(const void *a, const void *b)
     return clv_compare(*(const int64_t *) a, *(const int64_t *) b);
 }
 
-/* Of the ranks that looked at a connection, the median of its buffer, with the window or without;
- * 0: nobody did. */
+/* The median buffer of the ranks that measured a connection, with the window or without; 0: none
+ * measured. */
 static int64_t median_early(const view_t *view, bool with_window)
 {
     int64_t *bytes = clv_alloc((size_t) view->n_ranks, sizeof *bytes);
@@ -357,8 +356,8 @@ static int64_t median_early(const view_t *view, bool with_window)
     return median;
 }
 
-/* What a pair holds unread: its sender's buffer and its receiver's window; what its sender leaves
- * behind of a larger message: its buffer. */
+/* What a pair holds unread: the sender's buffer plus the receiver's window. What a sender can leave
+ * of a larger message: its buffer. */
 static void find_early(const view_t *view, const view_network_t *network, view_what_if_t *what_if)
 {
     const int64_t pair = median_early(view, true), in_flight = median_early(view, false);
@@ -392,7 +391,7 @@ static clv_status_t find_cost(const building_t *building, const view_network_t *
     setting->exchange_ns = exchange_ns(building->view->n_nodes, setting->cost.latency_ns);
     if (network->gbit > 0) {
         setting->cost.byte_ps = (int64_t) (8000 / network->gbit);
-        setting->cost.gap_ns = 0; /* that of the network that was measured */
+        setting->cost.gap_ns = 0; /* that of the measured network */
     }
     if (setting->cost.byte_ps > 0) {
         return CLV_OK;
@@ -404,7 +403,7 @@ static clv_status_t find_cost(const building_t *building, const view_network_t *
 
 /* ---- results --------------------------------------------------------------------------------- */
 
-/* The iteration time in each of the curve's parts. */
+/* The iteration time in each part of the curve. */
 static void draw_curve(const clv_what_if_result_t *result, double *iteration_ns, int32_t *n_parts_p)
 {
     const int32_t n = result->n_planned - 1;
@@ -496,7 +495,7 @@ void view_indicative(const view_what_if_t *what_if, char *names, size_t size)
     }
 }
 
-/* ---- whether there is anything to say -------------------------------------------------------- */
+/* ---- whether an estimate is possible --------------------------------------------------------- */
 
 static const char no_plans[] =
     "no reduces, allreduces or broadcasts of 64 KiB or more on 3 ranks or more";
