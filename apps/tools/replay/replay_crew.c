@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * clv-correct-mpi: beginning and end, values of all, and the failure of one that stops all.
+ * clv-correct-mpi: start and end, values combined from all processes, and failures, which stop
+ * all.
  */
 #include <limits.h>
 #include <otf2/OTF2_Pthread_Locks.h>
@@ -20,10 +21,10 @@
 #include <otf2/OTF2_MPI_Collectives.h>
 #pragma GCC diagnostic pop
 
-/* Then pauses begin. */
+/* Number of checks before pauses begin. */
 #define LOOKS    200
 #define PAUSE_NS 50000
-/* What MPI counts in one call. */
+/* Most items of one MPI call. */
 #define MOST_ITEMS ((size_t) 1 << 20)
 
 replay_t replay;
@@ -52,7 +53,8 @@ void replay_pause(int *n_looks)
     }
 }
 
-/* MPI would look all the time, and take the processor from who is awaited. */
+/* Pauses between tests: MPI's own wait would spin on a processor that the awaited process may
+ * need. */
 static void await_all(void)
 {
     MPI_Request all;
@@ -72,7 +74,8 @@ void replay_give_up(const char *why)
     abort();
 }
 
-/* mpirun stops the others as soon as one process ends with a status: the first one does, last. */
+/* mpirun kills the others once one process ends with an error status, so only the first returns it,
+ * last of all. */
 int correct_crew_exit(int status)
 {
     return replay.rank == 0 ? status : 0;
@@ -105,7 +108,7 @@ bool correct_crew_is_first(void)
     return replay.rank == 0;
 }
 
-/* What the lowest rank that failed has to say. */
+/* Distributes the failure of the lowest rank that failed. */
 bool correct_crew_agree(bool is_good)
 {
     char line[512] = "";
@@ -176,7 +179,7 @@ void correct_crew_tell(void *bytes, size_t n_bytes)
     MPI_Bcast(bytes, (int) n_bytes, MPI_BYTE, 0, replay.values);
 }
 
-/* The first takes them rank by rank, in pieces that MPI can count. */
+/* The first process receives them by rank, in pieces that MPI can count. */
 static void pass_items(char *items, size_t n_bytes, int rank)
 {
     for (size_t at = 0; at < n_bytes; at += MOST_ITEMS) {
@@ -221,7 +224,7 @@ bool correct_crew_collect(void **items, size_t *n_items, size_t item_bytes)
 
 /* ---- clock offsets, and writing ---- */
 
-/* Those of locations that are elsewhere get their room; numbers are of all. */
+/* Allocates the offsets of locations that are elsewhere; numbers are of all locations. */
 static bool get_offsets(correct_t *correct, const int64_t *numbers)
 {
     for (uint32_t i = 0; i < correct->archive.n_locations; i++) {

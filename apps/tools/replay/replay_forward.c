@@ -1,27 +1,27 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * clv-correct-mpi: the forward pass. A message's stamp goes from its sender's process to its
- * receiver's. Enters of a collective meet on a binomial tree of the processes that have members,
- * as in MPI_Reduce, MPI_Bcast and MPI_Allreduce: up go the two latest enters of different hosts,
- * down the same of all, from which each process knows its exits. Where a member's exit depends on
- * more, on those before it (prefix operations) or on others of its host elsewhere (a clock per
- * process), enters go to the collective's home one by one, and exits come from there.
+ * receiver's. Enters of a collective are reduced on a binomial tree of the processes that have
+ * members, as in MPI_Reduce, MPI_Bcast and MPI_Allreduce: the two latest enters of different hosts
+ * go up, those of all members go down, and each process derives its exits. If an exit depends on
+ * more, on the members before it (prefix operations) or on members of its host in another process
+ * (a clock per process), enters go to the collective's home one by one, and exits come from there.
  *
- * Nobody waits for a certain stamp: who is stuck takes what comes. That nobody goes on any more is
- * found by counting (Mattern's four counters): who is stuck gives what it sent and received to a
- * sum over all. When two sums after each other are the same, and as much was received as sent,
- * nothing happened between them and nothing is on its way.
+ * No process waits for a particular stamp: a stuck process takes whatever arrives. Termination is
+ * detected by counting (Mattern's four counters): a stuck process adds its numbers of sent and
+ * received stamps to a sum over all. If two successive sums are equal, and as many stamps were
+ * received as sent, nothing happened between them and nothing is in flight.
  *
- * Cost: per collective O(log processes) packets one after the other, 2 stamps from each process;
+ * Cost: per collective O(log processes) successive packets, 2 stamps from each process;
  *   at a home O(members) stamps.
  */
 #include <string.h>
 
 #include "apps/tools/replay/replay.h"
 
-#define STAMPS_A_GLANCE 256 /* told between two looks at what came */
+#define STAMPS_A_GLANCE 256 /* sent between two checks for arrivals */
 
-/* SEND: a is the message at the receiver; else communicator and ordinal. */
+/* SEND: a is the message's index at the receiver; otherwise communicator and ordinal. */
 enum { STAMP_SEND, STAMP_ENTER, STAMP_EXIT, STAMP_UP, STAMP_DOWN };
 
 enum { SENT, TAKEN, LEFT, N_SUMS };
@@ -31,7 +31,7 @@ static struct {
     clv_clc_home_t home;
     int64_t n_reported;
     int64_t own[N_SUMS], sums[N_SUMS], last[N_SUMS];
-    MPI_Request wave; /* a sum on its way */
+    MPI_Request wave; /* a sum in flight */
     bool has_last;
 } pass = {.wave = MPI_REQUEST_NULL};
 
@@ -94,7 +94,7 @@ static void put_extreme(const place_t *place, uint32_t kind, uint32_t to,
                                        (uint32_t) extreme->host});
 }
 
-/* What all members entered by is known, and goes on to those who do not know it. */
+/* The maximum over all members is known; passes it to the processes below. */
 static void settle(const place_t *place, uint64_t g)
 {
     const clv_clc_collective_t *collective = &part()->collectives[g];
@@ -105,7 +105,7 @@ static void settle(const place_t *place, uint64_t g)
     clv_clc_replay_settle(part(), pass.config, g);
 }
 
-/* Ours and those of the processes below are known. */
+/* Our enters and those of the processes below are known. */
 static void go_up(uint64_t g)
 {
     const place_t place = place_of(g);
@@ -135,7 +135,7 @@ static void begin_tree(uint64_t g)
     }
 }
 
-/* ---- what comes ---- */
+/* ---- receiving ---- */
 
 static void take_exit(uint32_t comm, uint64_t k, uint32_t member, int64_t earliest)
 {
@@ -163,7 +163,7 @@ static void take(const replay_stamp_t *stamp)
     }
 }
 
-/* ---- what is told ---- */
+/* ---- sending ---- */
 
 static void tell_exit(void *context, const clv_clc_collective_t *collective, uint32_t member,
                       int64_t earliest)
@@ -223,7 +223,7 @@ static void start_wave(bool has_left)
     MPI_Iallreduce(pass.own, pass.sums, N_SUMS, MPI_INT64_T, MPI_SUM, replay.stamps, &pass.wave);
 }
 
-/* Whether all are stuck; if not, the next sum may show it. */
+/* Returns whether all are stuck; if not, the next sum may show it. */
 static bool ends_wave(void)
 {
     const bool is_same = pass.has_last && !memcmp(pass.sums, pass.last, sizeof pass.last);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * clv-correct-mpi: who has what. Clocks go to processes, the largest first, each to the one that
- * has least. The collectives of a communicator have their homes in turn at the processes that have
- * members of it.
+ * clv-correct-mpi: distributes the trace. Clocks go to processes, the largest first, each to the
+ * process with the least so far. The homes of a communicator's collectives alternate between the
+ * processes that have members of it.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -90,7 +90,7 @@ static int rank_of_member(const correct_comm_t *comm, uint32_t m)
     return comm->processes[m] == CORRECT_NOBODY ? 0 : replay.owner[comm->processes[m]];
 }
 
-/* Members by rank: counted, then put in place. counts has size + 1 zeroes. */
+/* Sorts members by rank: counts, then places them. counts has size + 1 zeroes. */
 static void sort_members(correct_comm_t *comm, replay_team_t *team, uint32_t *counts)
 {
     for (uint32_t m = 0; m < comm->n_members; m++) {
@@ -233,7 +233,7 @@ static void set_homes(const correct_t *correct)
     }
 }
 
-/* Messages that are received here come first, and are whole when senders have told. */
+/* Messages received here come first, and are complete once the senders have reported. */
 static void count_received(const correct_t *correct)
 {
     uint32_t n;

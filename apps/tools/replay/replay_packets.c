@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * clv-correct-mpi: what goes from process to process. Stamps of the forward pass, several of one
- * process to another in a packet that leaves when it is full or its sender has to wait; and items
- * of each process to each, where their order does not matter.
+ * clv-correct-mpi: the transport between processes. Stamps of the forward pass, several per packet
+ * between two processes; a packet leaves when it is full or its sender must wait. And items from
+ * every process to every other, if their order does not matter.
  */
 #include <string.h>
 
@@ -133,8 +133,8 @@ void replay_close_packets(void)
     packets.filling = NULL;
 }
 
-/* ---- items from each process to each, in little memory: in turn with every other one, a chunk at
- * a time. A chunk that is not full is the last. */
+/* ---- items from every process to every other, in little memory: in turn with each other process,
+ * a chunk at a time. A chunk that is not full is the last. */
 
 #define CHUNK_BYTES 32768
 

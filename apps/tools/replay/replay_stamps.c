@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * clv-correct-mpi: what is told in a row: channels before they are joined, then signatures of
+ * clv-correct-mpi: the bulk exchanges: channels before they are joined, then signatures of
  * collectives, stamps of messages and members, and the limits of the backward pass.
  *
- * Messages between two processes have one order at both: of their channels, then in the channel.
+ * Messages between two processes have the same order at both: by channel, then inside the
+ * channel.
  */
 #include <string.h>
 
@@ -26,7 +27,7 @@ static void begin_channels(void *context, int to)
     passing->to = to;
 }
 
-/* Those with one end here and one there. */
+/* Channels with one end here and the other there. */
 static bool give_channel(void *context, void *item)
 {
     passing_t *passing = context;
@@ -64,7 +65,7 @@ static bool join_channels(correct_t *correct)
     return !passing.has_failed;
 }
 
-/* A field of the counts of each communicator. */
+/* Combines one field of the counts of every communicator. */
 static bool reduce_counts(size_t offset, correct_reduce_t how)
 {
     const uint32_t n = replay.correct->archive.n_comms;
@@ -87,7 +88,8 @@ static bool reduce_counts(size_t offset, correct_reduce_t how)
 
 #define REDUCE_COUNTS(field, how) reduce_counts(offsetof(clv_clc_counts_t, field), how)
 
-/* How many collectives members have: the least of those that have any, and so on. */
+/* Combines the members' numbers of collectives: the least over processes with members, and so
+ * on. */
 static bool join_counts(const correct_t *correct)
 {
     clv_clc_counts_t *counts = clv_clc_match_counts(correct->match);
@@ -110,9 +112,9 @@ bool correct_crew_join(correct_t *correct)
     return correct_crew_has(join_channels(correct), "channels") && join_counts(correct);
 }
 
-/* ---- messages that go to another process, or come from one ---- */
+/* ---- messages to and from other processes ---- */
 
-/* The next message: its channel, by order, and which of it. */
+/* The next message: its channel, in order, and its ordinal there. */
 typedef struct cursor {
     uint32_t at;
     int64_t k;
@@ -122,14 +124,14 @@ typedef struct post {
     const clv_clc_channel_t *channels;
     const uint32_t *order;
     uint32_t n;
-    bool is_sending; /* by the ends of those who send */
+    bool is_sending; /* stamps go from senders to receivers */
     cursor_t given, taken;
     int to;
     int64_t (*get)(uint64_t message);
     void (*set)(uint64_t message, int rank, int64_t value);
 } post_t;
 
-/* The next message between us and rank, of those that we send or receive; -1: none. */
+/* The next message between us and rank, among those that we send or receive; -1: none. */
 static int64_t next_message(const post_t *post, cursor_t *next, bool is_sender, int rank)
 {
     for (; next->at < post->n; next->at++, next->k = 0) {
@@ -287,7 +289,7 @@ static clv_clc_member_t *member_at_home(const member_item_t *item,
     return &replay.home.members[(*collective_p)->first + item->member];
 }
 
-/* Where members differ the good ones end. */
+/* At the first difference between members, the good collectives end. */
 static void take_signature(void *context, int from, const void *bytes)
 {
     member_item_t item;
@@ -363,7 +365,7 @@ static void take_limit(void *context, int from, const void *bytes)
 
 /* ---- the steps ---- */
 
-/* Roots become slots, those elsewhere lie behind all slots (replay_root). */
+/* Replaces roots by slots; roots elsewhere come after all slots (replay_root). */
 static void settle_part(correct_t *correct)
 {
     const clv_clc_trace_t *part = &correct->trace;
@@ -417,8 +419,8 @@ void correct_crew_limit(const correct_t *correct, const clv_clc_config_t *config
     replay_run_stream(&back);
 }
 
-/* Messages by receiver, whose are all here, and then as they lie; collectives by communicator and
- * ordinal. Asked for in rising order. */
+/* Messages are ordered by receiver, all of whose messages are here, then by index; collectives by
+ * communicator and ordinal. Called with rising `at`. */
 uint64_t correct_crew_key(const correct_t *correct, uint64_t at)
 {
     uint32_t n, *i = &replay.key_channel;
