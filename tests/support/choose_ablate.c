@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * All conditions of the closed loop (choose_loop.h) with some seeds, a line each: condition,
- * program, seed, ns of an iteration in the last quarter and the first half, regret, and a hash over
- * what ran. For tests/quality/ablation.sh, which builds it with one number of choose/ moved.
+ * Runs all conditions of the closed loop (choose_loop.h) with some seeds, one line each: condition,
+ * program, seed, ns of an iteration in the last quarter and the first half, regret, and a hash of
+ * the algorithms that ran. For tests/quality/ablation.sh, which builds it with one number of
+ * choose/ changed.
  *
  *     choose_ablate auto|forced FIRST_SEED N_SEEDS [TEXT]
  *
- * forced: the best algorithm's, no regret; TEXT: only where the condition or the program has it.
+ * forced: times of the best algorithm, no regret; TEXT: only conditions or programs whose name
+ * contains it.
  */
 #include <inttypes.h>
 #include <stdio.h>

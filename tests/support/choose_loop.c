@@ -24,23 +24,23 @@ typedef struct loop {
     clv_pap_history_t *history;
     uint64_t random;
     int64_t arrival_ns[LOOP_MAX_CALLS][LOOP_MAX_RANKS];
-    int64_t start_ns[LOOP_MAX_CALLS][LOOP_MAX_RANKS]; /* when the forecast was there, too */
+    int64_t start_ns[LOOP_MAX_CALLS][LOOP_MAX_RANKS]; /* arrival, or that of the forecast */
     int64_t exit_ns[LOOP_MAX_CALLS][LOOP_MAX_RANKS];
-    int64_t out_ns[LOOP_MAX_RANKS]; /* ways are busy until then */
+    int64_t out_ns[LOOP_MAX_RANKS]; /* the links are busy until then */
     int64_t in_ns[LOOP_MAX_RANKS];
     int64_t near_in_ns[LOOP_MAX_RANKS]; /* from ranks of the same host */
     int64_t ready_ns[LOOP_MAX_RANKS][CLV_SCHED_MAX_SEGMENTS];
     /* exchange */
     int32_t next_sample, every;
     int64_t n_samples;
-    int64_t known_ns;            /* when the newest forecast was made */
-    clv_pap_forecast_t forecast; /* the newest, and what was decided for it */
+    int64_t known_ns;            /* when the newest forecast was computed */
+    clv_pap_forecast_t forecast; /* the newest, and the decision for it */
     int64_t predicted_ns[LOOP_MAX_RANKS];
     clv_choose_decision_t newest;
     int is_void; /* the forecast of the next sampled call never comes */
     uint64_t luck;
-    clv_choose_decision_t held; /* what calls without a forecast run */
-    clv_pap_forecast_t in_use;  /* the one that calls use; version 0: none */
+    clv_choose_decision_t held; /* for calls without a forecast */
+    clv_pap_forecast_t in_use;  /* the forecast that calls use; version 0: none */
     int64_t in_use_ns[LOOP_MAX_RANKS];
     clv_choose_decision_t decision;
     clv_pap_record_t records[LOOP_MAX_RANKS];
@@ -65,7 +65,7 @@ static int32_t host_of(const loop_t *loop, int32_t rank)
     return place == NULL ? rank : place[rank];
 }
 
-/* The ways that a send occupies; its receiver's own one inside a host, and only that. */
+/* The links that a send occupies; inside a host only the receiver's own one. */
 static int64_t *way_out(loop_t *loop, const clv_send_t *is)
 {
     const int32_t host = host_of(loop, is->sender);
@@ -93,7 +93,7 @@ static int64_t wire_ns_of(const loop_t *loop, const clv_send_t *is, int64_t n_by
            (is_slow && setting->slow_times > 0 ? setting->slow_times : 1);
 }
 
-/* When the sender has its segment, and its receiver is no more than so many calls behind. */
+/* When the sender has its segment, and its receiver is at most ahead_calls calls behind. */
 static int64_t may_send_ns(const loop_t *loop, int32_t call, const clv_send_t *is,
                            int32_t ahead_calls)
 {
@@ -122,11 +122,11 @@ static void send(loop_t *loop, int32_t call, const clv_send_t *is, int64_t n_byt
     exit_ns[is->receiver] = combined_ns;
 }
 
-/* Sends of a plan that share ways: each rank's in its order, and each segment's after what its
- * sender takes of it before. */
+/* Sends of a plan that share links: each rank's in its order, and each segment's after the parts of
+ * it that its sender receives before. */
 typedef struct queue {
     const clv_plan_t *plan;
-    int64_t next[LOOP_MAX_RANKS]; /* of each sender; n_sends: none */
+    int64_t next[LOOP_MAX_RANKS]; /* by sender; n_sends: none */
     int32_t had[LOOP_MAX_RANKS][CLV_SCHED_MAX_SEGMENTS];
     int32_t needs[LOOP_MAX_SENDS];
 } queue_t;
@@ -220,7 +220,7 @@ static void run_plan(loop_t *loop, int32_t call, const clv_plan_t *plan, int32_t
     }
 }
 
-/* Whole vectors up a binomial tree, or a block for each rank round a ring; long messages wait for
+/* Whole vectors up a binomial tree, or one block per rank round a ring; long messages wait for
  * their receiver. */
 static void run_previous(loop_t *loop, int32_t call)
 {
@@ -241,7 +241,7 @@ static void run_previous(loop_t *loop, int32_t call)
     clv_plan_free(plan);
 }
 
-/* The plan of the forecast in use, or the one that needs none. */
+/* Runs the plan of the active forecast, or the one that needs none. */
 static void run_call(loop_t *loop, int32_t call)
 {
     const clv_pap_forecast_t *forecast = loop->in_use.version > 0 ? &loop->in_use : NULL;
@@ -285,7 +285,7 @@ static void make_records(loop_t *loop, int32_t call)
     }
 }
 
-/* Its records give the next forecast, which the sampled call after this one waits for. */
+/* The call's records give the next forecast, for which the next sampled call waits. */
 static void decide(loop_t *loop, int32_t call, int64_t sequence)
 {
     const clv_pap_record_set_t set = {
@@ -306,8 +306,8 @@ static void decide(loop_t *loop, int32_t call, int64_t sequence)
     loop->result->n_incumbents += has_incumbent && loop->state.iterations.incumbent != incumbent;
 }
 
-/* At a sampled call the forecast of the sample before comes into use, and who came before that was
- * known waits. */
+/* A sampled call activates the forecast of the previous sample; ranks that arrive before it is
+ * known wait. */
 static void sample(loop_t *loop, int32_t call)
 {
     const int32_t n_ranks = loop->setting->config.n_ranks;

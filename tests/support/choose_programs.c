@@ -52,7 +52,7 @@ static int64_t changing(int32_t rank, int32_t call, uint64_t *random)
     return call < LOOP_CALLS / 2 ? balanced(rank, call, random) : 2 * far_last(rank, call, random);
 }
 
-/* A checkpoint, say. */
+/* For example a checkpoint. */
 static int64_t pausing(int32_t rank, int32_t call, uint64_t *random)
 {
     return alternating(rank, call, random) + (call % 30 == 29 ? 1500 * MS : 0);
@@ -207,7 +207,7 @@ const loop_result_t *loop_run_forced(const loop_program_t *program, const loop_s
 
     *n_p = !is_reduce                     ? 2
            : setting.config.place == NULL ? N_FORCED - 1
-                                          : N_FORCED; /* the last one is of hosts */
+                                          : N_FORCED; /* the last one is for hosts */
     for (int i = 0; i < *n_p; i++) {
         if (is_reduce) {
             setting.config.reduce_algorithm = forced[i];

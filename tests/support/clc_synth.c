@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Draws a run, then reads its clocks.
+ * Draws a run, then generates the readings of its clocks.
  */
 #include "tests/support/clc_synth.h"
 
@@ -29,7 +29,7 @@ static void *need(void *memory)
     return memory;
 }
 
-/* Makes room for more of an array whose slots are counted in *n_slots. */
+/* Enlarges an array whose capacity is *n_slots. */
 #define ROOM(array, n, n_slots)                                                                    \
     do {                                                                                           \
         if ((n) > (n_slots)) {                                                                     \
@@ -106,7 +106,7 @@ static void message(maker_t *maker)
     maker->now[b] = arrival + 300;
 }
 
-/* A team of all ranks or of some, in their order or in another. */
+/* Chooses a team of all ranks or of some, in rank order or shuffled. */
 static int choose_team(maker_t *maker)
 {
     clv_clc_trace_t *trace = &maker->synth->trace;
@@ -224,8 +224,7 @@ static host_clock_t draw_clock(maker_t *maker)
                           span * uniform(maker, 0.6, 1.6), uniform(maker, 0, 6)};
 }
 
-/* The offset of a clock to that of host 0 where it shows local, by the points that were measured.
- */
+/* The offset of a clock to that of host 0 at its local time, from measured points. */
 typedef struct points {
     double *local, *offset;
     int n;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * A monotonic clock that is wrong, for one host of the emulated cluster: preloaded, it changes what
- * CLOCK_MONOTONIC says, and back again what timers are set to. A real one cannot be set; one steps
- * after a suspension, and runs fast or slow by up to 500 ppm.
+ * A wrong monotonic clock for one host of the emulated cluster: preloaded, it changes the readings
+ * of CLOCK_MONOTONIC, and converts timer settings back. A real monotonic clock cannot be set, but
+ * can step after a suspension, and run fast or slow by up to 500 ppm.
  *
  *   CLV_BEND_HOST=h2 CLV_BEND_AFTER=4 CLV_BEND_STEP=0.5 CLV_BEND_PPM=500
  *
- * AFTER seconds from the first look on: a step of so many seconds, and so much faster.
+ * AFTER seconds from the first reading: a step of STEP seconds, then faster by PPM.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -73,7 +73,7 @@ int clock_gettime(clockid_t clock, struct timespec *time)
     return status;
 }
 
-/* Absolute times come from the bent clock; the kernel has the straight one. */
+/* The caller's absolute times are by the changed clock; the kernel needs the true one. */
 int timerfd_settime(int fd, int flags, const struct itimerspec *when, struct itimerspec *old)
 {
     (void) pthread_once(&once, set_up);

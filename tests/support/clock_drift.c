@@ -26,7 +26,7 @@ static clock_function_t true_clock(void)
 {
     static clock_function_t function;
 
-    /* The standard's own way round "a pointer to a function is no pointer". */
+    /* The standard's own conversion of an object pointer to a function pointer. */
     find_true((void **) &function, "clock_gettime");
     return function;
 }
@@ -49,7 +49,7 @@ static struct timespec timespec_of(int64_t ns)
     return (struct timespec){.tv_sec = ns / CLV_DRIFT_NS_PER_S, .tv_nsec = ns % CLV_DRIFT_NS_PER_S};
 }
 
-/* The rank by what the launcher says, since clocks are read before MPI_Init. */
+/* Takes the rank from the launcher's variables, because clocks are read before MPI_Init. */
 void clv_drift_set(double ppm)
 {
     const char *rank = getenv("OMPI_COMM_WORLD_RANK"), *size = getenv("OMPI_COMM_WORLD_SIZE");

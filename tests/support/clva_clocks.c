@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The recorded allreduces of a job on two clocks, side by side: on each host's own, and on the
- * global one (HCA3, Fig. 10).
+ * Prints the recorded allreduces of a job on two clocks: each host's own, and the global one (HCA3,
+ * Fig. 10).
  *
  * usage: clva_clocks FIRST LAST FILE.clva ...      the files of all nodes
  *
- * JSON lines: `interval`, of each rank and call from FIRST to LAST on each clock `arrival_ns` and
- * `exit_ns`, from the first arrival of them all on; `seen`, of each of these calls on each clock
+ * JSON lines: `interval`, for each rank and call from FIRST to LAST on each clock: `arrival_ns` and
+ * `exit_ns`, relative to the first arrival of all; `seen`, for each of these calls on each clock:
  * `spread_ns`, from the first to the last arrival, and `whole`: whether the last arrival is before
  * the first exit, as it must be in an allreduce.
- * Exit: 0; 2 a file that cannot be read, or no call that all ranks recorded.
+ * Exit: 0; 2 a file cannot be read, or no call was recorded by all ranks.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -41,7 +41,7 @@ static void fail(const char *what, const char *why)
 
 /* ---- reading ---- */
 
-/* One node's file, its clock lines, and which streams of its ranks are allreduces. */
+/* One node's file, its clock lines, and the streams of its ranks that are allreduces. */
 typedef struct node {
     unsigned char *bytes;
     size_t n_bytes, at;
@@ -90,7 +90,7 @@ static int next_record(node_t *node, clv_clva_record_t *record)
     return is_good;
 }
 
-/* Lines may stand behind the calls that they are about. */
+/* A clock line may come after the calls that it applies to. */
 static void gather_lines(node_t *node)
 {
     const size_t begin = node->at;
@@ -108,7 +108,7 @@ static void gather_lines(node_t *node)
     node->at = begin;
 }
 
-/* By the newest line in force then, or the first. */
+/* By the newest line valid at that time, or the first. */
 static int64_t global_of(const node_t *node, int64_t local_ns)
 {
     const clv_clva_clock_t *clock = &node->clocks[0];
@@ -154,7 +154,7 @@ static void read_node(const char *path)
     free(node.bytes);
 }
 
-/* ---- telling ---- */
+/* ---- output ---- */
 
 static int is_whole(int64_t at)
 {
@@ -166,7 +166,7 @@ static int is_whole(int64_t at)
     return 1;
 }
 
-/* The first arrival of all calls, so that times are small numbers. */
+/* The first arrival of all calls, as the origin, to keep times small. */
 static int64_t begin_of(int clock)
 {
     int64_t begin_ns = INT64_MAX;

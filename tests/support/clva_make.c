@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Makes the .clva files of a job that never ran, whose times are known: a pattern's arrivals
- * (apps/trace/trace_make.h) on nodes whose clocks lie an hour apart and drift.
+ * Makes the .clva files of a fictitious job with known times: a pattern's arrivals
+ * (apps/trace/trace_make.h) on nodes whose clocks differ by an hour and drift.
  *
  * usage: clva-make FOLDER NODES RANKS_PER_NODE CALLS [PATTERN [TRUTH [BYTES [PS [STREAMS [OP]]]]]]
  *
  * One stream, MPI_Allreduce of 4096 bytes, or OP (reduce) of BYTES with root 0. PATTERN: one-late.
- * TRUTH: the same times as a clv-trace. PS: what a byte costs, as if clv had measured it; then each
- * rank also has looked at a connection. STREAMS: before it each rank has told of so many that it
- * alone has, and that have no calls. The bound that the clock lines claim is 500 ns.
+ * TRUTH: the same times as a clv-trace. PS: the cost of a byte, as if measured by clv; each rank
+ * then also has measured a connection. STREAMS: number of streams without calls that each rank
+ * alone has and records before that one. The bound of the clock lines is 500 ns.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -78,7 +78,7 @@ static void put_rank(FILE *file, const clv_trace_t *trace, const clv_clva_clock_
 
     put_unused(file, rank);
     put(file, clv_clva_put_stream(bytes, sizeof bytes, rank, &stream));
-    if (cost.byte_ps > 0) { /* a network that was measured: each rank's other end takes more */
+    if (cost.byte_ps > 0) { /* a measured network: each rank's other end takes more */
         put(file, clv_clva_put_early(bytes, sizeof bytes, rank,
                                      &(clv_clva_early_t){.sent_bytes = 2 << 20,
                                                          .window_bytes = (rank + 1) << 20,

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Makes the .clva files of a job that never ran from a script of its calls, on nodes whose clocks
- * lie an hour apart.
+ * Makes the .clva files of a fictitious job from a script of its calls, on nodes whose clocks
+ * differ by an hour.
  *
  * usage: clva-script FOLDER NODES RANKS_PER_NODE [BOUND_NS] < SCRIPT
  *
  * A line of the script is a call, in the order in which ranks make them:
  *      OP[:ROOT] RANKS ARRIVAL-EXIT ...      allreduce 0,1,2 100-250 240-250 90-250
- * with times in us of each of the ranks in turn. Other ranks are another communicator. # begins a
- * comment. BOUND_NS: what the clock lines claim, 0 on node 0 (0). Vectors have 8 bytes.
+ * with times in us for each of the ranks in turn. Each set of ranks is a communicator. # begins a
+ * comment. BOUND_NS: bound of the clock lines, 0 on node 0 (default 0). Vectors have 8 bytes.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -82,7 +82,7 @@ static void begin_node(made_t *made, const char *folder, int32_t node)
     put(made->files[node], clv_clva_put_clock(bytes, sizeof bytes, &clock));
 }
 
-/* "0,1,2"; its place among the communicators. */
+/* Parses "0,1,2"; returns the index of that communicator. */
 static int32_t comm_of(made_t *made, const char *list)
 {
     comm_t comm = {0};
@@ -118,7 +118,7 @@ static int32_t comm_of(made_t *made, const char *list)
     return made->n_comms++;
 }
 
-/* "bcast:0" on a communicator; each of its ranks tells of a new one. */
+/* Parses "bcast:0" on a communicator; each of its ranks records a new stream. */
 static int32_t stream_of(made_t *made, char *name, int32_t comm)
 {
     char *root = strchr(name, ':');

@@ -2,8 +2,8 @@
  *
  * otf2_make: writes a synthetic trace (clc_synth.h) as an OTF2 archive: messages by all four kinds
  * of events, collectives blocking and not, one communicator per team, two hosts' worth of clock
- * offsets, truth as an attribute, and records that nothing here looks at and that must be kept all
- * the same. Prints what clv-correct must find: messages, reversed and violated ones for the given
+ * offsets, truth as an attribute, and records that clv-correct ignores but must keep. Prints the
+ * expected results of clv-correct: messages, and reversed and violated ones for the given
  * latencies.
  *
  * usage: otf2_make DIR RANKS PER_HOST OPS SEED [FAULT]
@@ -23,7 +23,7 @@
 #define NO_RANK  999
 #define INTER_NS 4000
 #define INTRA_NS 800
-/* Host h's clock is ahead by so much; offsets in the archive take it away again. */
+/* Host h's clock is ahead by h times this; offsets in the archive correct it. */
 #define AHEAD_NS INT64_C(1000000000000)
 #define BASE_NS  INT64_C(50000000000000)
 
@@ -56,7 +56,7 @@ static double timer_hz(void)
     return !strncmp(fault, "timer=", 6) ? strtod(fault + 6, NULL) : 1e9;
 }
 
-/* What the timer has counted after so many ns. */
+/* The ticks of the timer after this many ns. */
 static int64_t ticks_of(int64_t ns)
 {
     return (int64_t) ((long double) ns * (long double) timer_hz() / 1e9L);
@@ -99,7 +99,7 @@ static void write_exit(rank_t *rank, OTF2_TimeStamp time, const clv_clc_event_t 
     }
 }
 
-/* Who the other one of a message is: by the channel 0 communicator, ranks are locations. */
+/* The peers of each message; in communicator 0, ranks are locations. */
 static uint32_t *sender_of, *receiver_of;
 
 static uint32_t peer_of(const uint32_t *peers, uint32_t group)
@@ -130,7 +130,7 @@ static void write_send(rank_t *rank, OTF2_TimeStamp time, uint32_t group)
     }
 }
 
-/* The request of a receive stands just before it: as if it had been posted there. */
+/* The request of a receive stands just before it, as if it had been posted there. */
 static void write_request(rank_t *rank, OTF2_TimeStamp time, uint32_t group)
 {
     if (group % 2) {
@@ -196,13 +196,13 @@ static void write_event(rank_t *rank, const clv_clc_event_t *event, int64_t j)
     write_internal(rank, time, j);
 }
 
-/* The other thread of rank p is a location behind all ranks. */
+/* The location of rank p's other thread; these come after all ranks. */
 static uint64_t beside(int p)
 {
     return (uint64_t) (synth.config.n_ranks + p);
 }
 
-/* By this thread or the other one. */
+/* Writes the event by this thread or the other one. */
 static void write_by_thread(rank_t *rank, const clv_clc_event_t *event, int64_t j)
 {
     const int is_message =
@@ -303,7 +303,7 @@ static void define_places(OTF2_GlobalDefWriter *writer)
     }
 }
 
-/* Synthetic teams do not say who they are; their enters do. */
+/* Synthetic teams have no list of members; their enters identify them. */
 static void define_teams(OTF2_GlobalDefWriter *writer, uint32_t empty)
 {
     const clv_clc_trace_t *trace = &synth.trace;
@@ -369,7 +369,7 @@ static void mark(void)
     need(OTF2_Archive_CloseMarkerWriter(archive, writer));
 }
 
-/* ---- what is in it ---- */
+/* ---- expected results ---- */
 
 static void find_partners(void)
 {
@@ -387,7 +387,7 @@ static void find_partners(void)
     }
 }
 
-/* The event of this role after first that belongs to rank peer's messages; -1: none. */
+/* The next event of this role after first, in a message between rank and peer; -1: none. */
 static int64_t find_event(uint32_t rank, int64_t first, clv_clc_role_t role, uint32_t peer)
 {
     const clv_clc_track_t *track = &synth.trace.tracks[rank];
@@ -411,8 +411,9 @@ static int64_t find_group(uint32_t rank, clv_clc_role_t role, uint32_t group)
     return -1;
 }
 
-/* Rank 0 receives first what the last rank sends after it has received what rank 0 sends
- * afterwards: two events of rank 0 change places, with no other message of the two between. */
+/* Creates a cycle: rank 0 receives an answer of the last rank before it sends the message that the
+ * answer follows. Exchanges these two events of rank 0, if no other message of the two ranks is
+ * between. */
 static void make_cycle(void)
 {
     const uint32_t peer = (uint32_t) synth.config.n_ranks - 1;

@@ -4,16 +4,17 @@
  *
  *     mpirun -x LD_PRELOAD=.../otf2_recorder.so -x CLV_OTF2_DIR=/tmp/trace ... PROGRAM
  *
- * writes CLV_OTF2_DIR/traces.otf2 with the events Score-P has for messages and collectives, stamps
- * by each host's CLOCK_MONOTONIC, clock offsets measured at MPI_Init and MPI_Finalize (and at every
- * CLV_OTF2_SYNC-th barrier of the world), which boot and time namespace each host's clock is of.
+ * writes CLV_OTF2_DIR/traces.otf2 with Score-P's events for messages and collectives, stamps by
+ * each host's CLOCK_MONOTONIC, clock offsets measured at MPI_Init and MPI_Finalize (and at every
+ * CLV_OTF2_SYNC-th barrier of the world), and the boot and time namespace of each host's clock.
  *
  * CLV_OTF2_TRUTH=1 adds the attribute true_ns (CLOCK_REALTIME; emulated hosts share it).
- * CLV_OTF2_CLOCKS=PREFIX writes what clv's component knows of the clocks, PREFIX.<host>.jsonl.
- * CLV_OTF2_DRIFT_PPM, _WANDER_US, _PERIOD_S, _EPOCH_S (the same on all ranks) make clocks wrong.
+ * CLV_OTF2_CLOCKS=PREFIX writes the clock data of clv's component to PREFIX.<host>.jsonl.
+ * CLV_OTF2_DRIFT_PPM, _WANDER_US, _PERIOD_S, _EPOCH_S (equal on all ranks) distort the clocks.
  *
  * Not: threads, Fortran, persistent requests, one-sided and file operations; those are not
- * recorded, and clv-correct lists what then lacks its other half. One thread, the program's.
+ * recorded, and clv-correct lists messages and collectives that are then incomplete. One thread,
+ * the program's.
  */
 #include "tests/support/otf2_recorder.h"
 
@@ -49,7 +50,7 @@ static const char *const region_names[] = {
 };
 
 typedef struct known_comm {
-    int id, n_ranks, *ranks; /* of the world; kept by its rank 0 */
+    int id, n_ranks, *ranks; /* ranks of the world; kept by rank 0 of the communicator */
 } known_comm_t;
 
 typedef struct open_request {
@@ -112,8 +113,7 @@ static uint64_t sum(const int *counts, MPI_Datatype type, int n)
     return total;
 }
 
-/* ---- communicators: a number on each, the same on all its ranks; -1: made in a way not seen ----
- */
+/* ---- communicators: each has a number, equal on its ranks; -1: created by an unknown call ---- */
 
 static int comm_id(MPI_Comm comm)
 {
@@ -147,7 +147,7 @@ static void keep_ranks(MPI_Comm comm, int id)
     MPI_Group group, world;
     if (!own || !ranks || !larger) {
         PMPI_Abort(MPI_COMM_WORLD, 1);
-        abort(); /* never reached, which only MPI knows */
+        abort(); /* never reached, but only MPI knows that */
     }
     rec.comms = larger;
     for (int i = 0; i < n; i++) {
@@ -494,7 +494,8 @@ static void end_collective(int region, OTF2_CollectiveOp op, MPI_Comm comm, uint
     leave(region);
 }
 
-/* NAME(parameters) calls with arguments; its row in OTF2 is OP; bytes sent and received. */
+/* NAME(parameters) calls with arguments; OP is its name in OTF2; then root, bytes sent and
+ * received. */
 #define COLLECTIVE(NAME, PARAMETERS, ARGUMENTS, OP, ROOT, SENT, RECEIVED)                          \
     int MPI_##NAME PARAMETERS                                                                      \
     {                                                                                              \
@@ -594,7 +595,7 @@ int MPI_Barrier(MPI_Comm comm)
     return answer;
 }
 
-/* Making a communicator waits for all of its parent. */
+/* Creating a communicator waits for all ranks of its parent. */
 #define CREATION(NAME, PARAMETERS, ARGUMENTS)                                                      \
     int MPI_##NAME PARAMETERS                                                                      \
     {                                                                                              \
@@ -630,7 +631,7 @@ static void open_archive(void)
     rec.attributes = OTF2_AttributeList_New();
 }
 
-/* A barrier stands for what all wait for in MPI_Init and MPI_Finalize. */
+/* A barrier represents the synchronisation of MPI_Init and MPI_Finalize. */
 static void meet(int region)
 {
     begin_collective(region);
@@ -756,7 +757,7 @@ static void define_comm(OTF2_GlobalDefWriter *writer, uint32_t ref, uint32_t nam
     free(members);
 }
 
-/* Each communicator is told by its own rank 0; the world's rank 0 writes them all. */
+/* Rank 0 of each communicator describes it; the world's rank 0 writes all definitions. */
 static void define_comms_of(OTF2_GlobalDefWriter *writer, int rank, uint32_t empty)
 {
     int n_comms = rec.n_comms;

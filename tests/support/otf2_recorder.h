@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The recorder for OTF2: what its two files share. See otf2_recorder.c.
+ * Shared by the two files of the OTF2 recorder. See otf2_recorder.c.
  */
 #ifndef CLV_OTF2_RECORDER_H
 #define CLV_OTF2_RECORDER_H
@@ -11,16 +11,16 @@
 
 /* ---- otf2_recorder_clock.c: stamps, truth, offsets, the component's clock ---- */
 
-/* The host's CLOCK_MONOTONIC, as every part of the program sees it. */
+/* The host's CLOCK_MONOTONIC, as all of the program sees it. */
 uint64_t recorder_now(void);
-/* Also CLOCK_REALTIME of the same moment less the epoch: true where hosts share it, as emulated
- * ones do. */
+/* The same, and CLOCK_REALTIME of that moment minus the epoch: the truth if hosts share it, as
+ * emulated ones do. */
 uint64_t recorder_now_and_truth(int64_t *truth_ns);
 void recorder_clock_open(int rank, int n_ranks);
 /* Collective: measures every rank's offset to rank 0 once more. */
 void recorder_measure_offsets(void);
 void recorder_write_offsets(OTF2_DefWriter *writer);
-/* Now and then writes what the component knows of this host's clock, as clv-correct reads it. */
+/* From time to time, writes the component's data on this host's clock, in clv-correct's format. */
 void recorder_sample_clock(void);
 void recorder_clock_close(void);
 double recorder_number(const char *name, double otherwise);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * The recorder's clocks. For tests CLOCK_MONOTONIC and CLOCK_BOOTTIME of a host may be made to
- * drift and wander: then MPI, the component and the trace all see the same wrong clock, and timers
- * go by it. The distortion is a function of the true time, so all ranks of a host have one clock.
+ * drift and wander: MPI, the component and the trace then all see the same wrong clock, and timers
+ * follow it. The distortion is a function of the true time, so all ranks of a host have one
+ * clock.
  */
 #include "tests/support/otf2_recorder.h"
 
@@ -25,7 +26,7 @@ typedef int (*clock_function_t)(clockid_t clock, struct timespec *time);
 typedef int (*timer_function_t)(int fd, int flags, const struct itimerspec *when,
                                 struct itimerspec *old);
 
-/* By the host's number, which its name ends in. */
+/* Depends on the host's number, at the end of its name. */
 static struct {
     int is_read;
     double drift, wander_ns, period_ns, phase;
@@ -38,7 +39,7 @@ double recorder_number(const char *name, double otherwise)
     return text ? strtod(text, NULL) : otherwise;
 }
 
-/* The standard's own way round "a pointer to a function is no pointer". */
+/* The standard's own conversion of an object pointer to a function pointer. */
 static void find_true(void **function, const char *name)
 {
     if (!*function) {
@@ -72,9 +73,9 @@ static void read_wrong(void)
     wrong.is_read = 1;
 }
 
-/* CLOCK_REALTIME less CLOCK_MONOTONIC, which stays what it is: read so that nothing came between.
- * With it one reading gives a stamp and its truth; between two a process may lose its core for
- * milliseconds. */
+/* CLOCK_REALTIME - CLOCK_MONOTONIC, constant: measured with the two readings as close as possible.
+ * With it, one reading gives a stamp and its truth; between two readings, a process may lose its
+ * core for milliseconds. */
 #define N_TRIES 1000
 
 static int64_t read_constant(void)
@@ -101,7 +102,7 @@ static int64_t truth_of(int64_t monotonic_ns)
     return monotonic_ns + constant;
 }
 
-/* How far the host's clock is ahead of what it should show, which is monotonic_ns. */
+/* How far the host's clock is ahead of the true reading, monotonic_ns. */
 static int64_t distortion(int64_t monotonic_ns)
 {
     if (!wrong.is_read) {
@@ -173,7 +174,7 @@ static void answer_pings(int peer)
     }
 }
 
-/* The ping of the least round trip tells. */
+/* Uses the ping with the shortest round trip. */
 static void ping(void)
 {
     uint64_t least = UINT64_MAX;
@@ -221,7 +222,7 @@ void recorder_write_offsets(OTF2_DefWriter *writer)
     }
 }
 
-/* ---- what the component knows: its performance variables, sampled ---- */
+/* ---- the component's data: its performance variables, sampled ---- */
 
 static struct {
     FILE *file;
@@ -256,7 +257,7 @@ void recorder_time_namespace(char *text, size_t n_bytes)
     text[n > 0 ? n : 0] = '\0';
 }
 
-/* The component keeps clocks for communicators that reduce. */
+/* The component synchronises clocks only for communicators with a reduction. */
 static void wake_component(void)
 {
     static char in[65536], out[65536];
@@ -305,7 +306,7 @@ static int64_t read_variable(MPI_T_pvar_handle handle)
     return MPI_T_pvar_read(sampling.session, handle, &value) == MPI_SUCCESS ? value : 0;
 }
 
-/* The component's offset is global minus local; ours, as in all of clv, local minus global. */
+/* The component's offset is global - local; ours, as in all of clv, is local - global. */
 void recorder_sample_clock(void)
 {
     if (!sampling.file || recorder_now() < sampling.next_ns) {
@@ -315,7 +316,7 @@ void recorder_sample_clock(void)
     const int64_t offset = -read_variable(sampling.offset);
     const uint64_t after = recorder_now();
     const int64_t bound = read_variable(sampling.bound);
-    if (bound >= 0 && after - before < 20000) { /* else something came between */
+    if (bound >= 0 && after - before < 20000) { /* else the process was interrupted */
         fprintf(sampling.file, "{\"local_ns\":%llu,\"offset_ns\":%lld,\"bound_ns\":%lld}\n",
                 (unsigned long long) (before + (after - before) / 2), (long long) offset,
                 (long long) (bound > 0 ? bound : 1));

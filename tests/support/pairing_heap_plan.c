@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The same schedule as the paper's predecessor is said to make it: per segment a pairing heap of
- * the members that hold the segment and are free to send, in group order; a handle per cell. A
- * rank that sends leaves all its heaps at once and comes back at the end of the round (section
- * 4.1 of the paper, erasing immediately).
+ * The same schedule by the method ascribed to the paper's predecessor: per segment a pairing heap
+ * of the members that hold the segment and are free to send, in group order; a handle per cell. A
+ * rank that sends leaves all its heaps at once and returns at the end of the round (section 4.1 of
+ * the paper, erasing immediately).
  *
- * Not for use: it is here to be compared with. Keys are seats counted from the head of the round,
- * so heaps are rebuilt when the head moves or ranks join or leave.
+ * Not for use, only for comparison. Keys are seats counted from the head of the round, so heaps are
+ * rebuilt when the head moves or ranks join or leave.
  */
 #include "tests/support/pairing_heap_plan.h"
 
@@ -33,7 +33,7 @@ typedef struct heaps {
     clv_builder_t builder;
     int32_t n_ranks;
     int32_t n_segments;
-    node_t *nodes;     /* segment-major: one heap's nodes are together */
+    node_t *nodes;     /* segment-major: the nodes of a heap are contiguous */
     int32_t *tops;     /* by segment */
     int32_t *n_held;   /* by seat */
     int32_t *got;      /* by seat, -1 none */
@@ -136,7 +136,7 @@ static void erase(heaps_t *heaps, int32_t segment, int32_t seat)
     }
 }
 
-/* The first free holder, the receiver itself apart. */
+/* The first free holder other than the receiver. */
 static int32_t find_peer(heaps_t *heaps, int32_t segment, int32_t receiver)
 {
     int32_t top = heaps->tops[segment];
@@ -179,7 +179,8 @@ static void serve(heaps_t *heaps, int32_t receiver, int is_sink)
     }
 }
 
-/* The members of the round in order; a moved head changes every key, so all heaps start anew. */
+/* Lists the members of the round in order. A moved head changes every key, so all heaps are
+ * rebuilt. */
 static void open_round(heaps_t *heaps)
 {
     const clv_active_t *active = &heaps->active;
@@ -208,7 +209,7 @@ static void open_round(heaps_t *heaps)
     }
 }
 
-/* The next group (Lemma 2), and what it cost. */
+/* Forms the next group (Lemma 2), and measures its cost. */
 static clv_status_t next_group(heaps_t *heaps)
 {
     const int64_t begun_ns = clv_local_now_ns();

@@ -8,8 +8,8 @@
 
 #include "schedule/schedule.h"
 
-/* How often a rank was put into a heap or taken out of one since the last reset, and what forming
- * the groups took beside that: rounds, ranks that joined, time. One thread. */
+/* Insertions into and erasures from heaps since the last reset, and the other cost of forming the
+ * groups: rounds, ranks that joined, time. One thread. */
 typedef struct clv_heap_counts {
     int64_t inserts;
     int64_t erasures;

@@ -5,10 +5,10 @@
  * usage: pap-attacker KIND SECONDS PORT...      KIND: garbage, key, flood
  *
  * Time (CLOCK_REALTIME) is cut into slots of SLOT_MS. In slot 3n + 1 it connects to the job's
- * ports, in 3n + 2 to a port of its own that nobody answers, which costs this machine the same but
- * not the job, and in 3n it sleeps. garbage: random bytes; key: the form of a handshake with a
- * group that is none; flood: connects and leaves. About a thousand connections a second. Prints
- * how many there were.
+ * ports, in 3n + 2 to an unanswered port of its own, which costs this machine the same but not the
+ * job, and in 3n it sleeps. garbage: random bytes; key: a well-formed handshake for a group that
+ * does not exist; flood: connects and leaves. About a thousand connections per second. Prints their
+ * number.
  */
 #include <arpa/inet.h>
 #include <netinet/in.h>
@@ -77,7 +77,7 @@ static void attack(const char *kind, int port)
     (void) close(fd);
 }
 
-/* Takes in what came to the own port, so that its queue is never full. */
+/* Accepts connections to the own port, so that its queue is never full. */
 static void take_in(int listener)
 {
     for (int fd = accept(listener, NULL, NULL); fd >= 0; fd = accept(listener, NULL, NULL)) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * What the prediction costs, measured: `pap-cost calls|latency|idle [ranks hosts]`. The figures of
- * docs/design/channel.md come from here. Ranks are processes of this machine, hosts are pretended,
- * so connections run over its own addresses.
+ * Measures the cost of the prediction: `pap-cost calls|latency|idle [ranks hosts]`. The figures of
+ * docs/design/channel.md come from here. Ranks are processes of this machine and hosts are
+ * simulated, so connections use its own addresses.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -55,14 +55,14 @@ static void print_calls(const char *what, const pap_job_t *job)
     print_quantiles(what, values, n);
 }
 
-/* Time in call_begin and the first call_forecast, one clock read included. */
+/* Time in call_begin and the first call_forecast, including one clock reading. */
 static void measure_calls(int32_t n_ranks, int32_t n_hosts)
 {
     pap_job_options_t options = {.n_ranks = n_ranks, .n_hosts = n_hosts, .n_calls = 1000};
     options.work_ns = 2 * CLV_NS_PER_MS;
     options.late_ns = 100 * CLV_NS_PER_US;
     options.spins =
-        n_ranks <= sysconf(_SC_NPROCESSORS_ONLN); /* as real work does; if there are cores */
+        n_ranks <= sysconf(_SC_NPROCESSORS_ONLN); /* like real work, if there are enough cores */
     pap_job_t *job = run(options);
     int64_t n_sampled = job->counters[0].sampled;
     print_calls("begin + forecast, 2 ms of work", job);
@@ -77,7 +77,8 @@ static void measure_calls(int32_t n_ranks, int32_t n_hosts)
     job_free(job);
 }
 
-/* From the last rank's record to its forecast: what the last to arrive waits at a second call. */
+/* From the last rank's record to its forecast: the wait of the last rank at an immediate second
+ * call. */
 static void measure_latency(int32_t n_ranks, int32_t n_hosts)
 {
     static int64_t values[JOB_MAX_CALLS];
@@ -103,7 +104,7 @@ static void measure_latency(int32_t n_ranks, int32_t n_hosts)
 
 static int64_t cpu_at[2][JOB_MAX_RANKS];
 
-/* Everything connected, clocks known, and then nobody calls. */
+/* All connected, clocks synchronised, and no calls. */
 static void measure_idle(int seconds)
 {
     clv_pap_t *pap[2];

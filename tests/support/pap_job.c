@@ -50,7 +50,7 @@ static int32_t count_entries(const char *path)
     if (dir) {
         (void) closedir(dir);
     }
-    return n - 1; /* the directory itself, when it is /proc/self/fd */
+    return n - 1; /* exclude the directory itself, when it is /proc/self/fd */
 }
 
 int32_t job_count_fds(void)
@@ -58,7 +58,7 @@ int32_t job_count_fds(void)
     return count_entries("/proc/self/fd");
 }
 
-/* By its name: a sanitizer has threads of its own. */
+/* Recognised by its name, since a sanitizer has threads of its own. */
 int job_has_thread(void)
 {
     int found = 0;
@@ -78,7 +78,7 @@ int job_has_thread(void)
     return found;
 }
 
-/* A thread that was joined is still listed for a moment. */
+/* A joined thread is still listed for a moment. */
 int job_keeps_thread(void)
 {
     const int64_t until_ns = clv_local_now_ns() + 20 * CLV_NS_PER_S;
@@ -97,7 +97,7 @@ int32_t job_host(const pap_job_t *job, int32_t rank)
     return (int32_t) ((int64_t) rank * options->n_hosts / options->n_ranks);
 }
 
-/* Every rank is here, or the job has failed. */
+/* Waits until every rank is here, or the job has failed. */
 static int meet(pap_job_t *job, _Atomic int32_t *arrived, int32_t round)
 {
     (void) atomic_fetch_add(arrived, 1);
@@ -110,8 +110,8 @@ static int meet(pap_job_t *job, _Atomic int32_t *arrived, int32_t round)
     return atomic_load(&job->failed) ? -1 : 0;
 }
 
-/* Beside each forecast lies a hash of it and of how many forecasts there were: a deterministic
- * function of all forecasts so far, so any difference in the past shows as well. */
+/* Beside each forecast is a hash of it and of the number of forecasts: a deterministic function of
+ * all forecasts so far, so that any earlier difference shows as well. */
 static size_t make_hash(void *context, const clv_pap_stream_key_t *key,
                         const clv_pap_forecast_t *forecast, const clv_pap_progress_t *progress,
                         const void *key_table, void *memory, void *node_plans,
@@ -308,7 +308,7 @@ void job_run(pap_job_t *job, int seconds)
     for (int32_t rank = 0; rank < job->options.n_ranks; rank++) {
         const pid_t pid = fork();
         if (pid > 0) {
-            job->pids[rank] = pid; /* shared: the child must not write it */
+            job->pids[rank] = pid; /* shared memory: the child must not write it */
         }
         if (pid == 0) {
             const int result = run_rank(job, rank);
@@ -366,7 +366,7 @@ int job_count_seen(const pap_job_t *job, uint64_t what)
 
 /* ---- two ranks in one process --------------------------------------------------------------- */
 
-#define PAIR_WAIT_NS (120 * CLV_NS_PER_S) /* ends a hang; nothing is timed */
+#define PAIR_WAIT_NS (120 * CLV_NS_PER_S) /* ends a hang; not a measured time */
 
 clv_status_t pair_open(pair_t *pair, int one_host, int64_t connect_timeout_ns)
 {

@@ -21,7 +21,7 @@ static inline uint64_t clv_random_next(uint64_t *state)
     return *state * UINT64_C(0x2545f4914f6cdd1d);
 }
 
-/* Uniform in [low, high]. The bias of the remainder is far below what a test could see. */
+/* Uniform in [low, high]. The bias of the remainder is too small for a test to detect. */
 static inline int64_t clv_random_between(uint64_t *state, int64_t low, int64_t high)
 {
     return low + (int64_t) (clv_random_next(state) % (uint64_t) (high - low + 1));
@@ -39,8 +39,8 @@ static inline clv_goal_t clv_goal_of(const clv_generator_t *generator)
 
 #define CLV_FAMILY_MAP(XX)                                                                         \
     XX(UNIFORM, "uniform")     /* spread over about one round per rank */                          \
-    XX(BALANCED, "balanced")   /* all at once */                                                   \
-    XX(SKEWED, "skewed")       /* all but one at once */                                           \
+    XX(BALANCED, "balanced")   /* all at the same time */                                          \
+    XX(SKEWED, "skewed")       /* all but one at the same time */                                  \
     XX(TIES, "ties")           /* few distinct times */                                            \
     XX(MULTIPLES, "multiples") /* multiples of d: equal phases */                                  \
     XX(ROOT_LATE, "root late") /* the root long after everyone */                                  \
@@ -103,7 +103,7 @@ static inline void clv_draw_instance(clv_draw_t *draw, uint64_t *state, clv_fami
     }
 }
 
-/* The clip rule of the design: everyone is expected clip_ns late, nobody after the last. */
+/* The clip rule of the design: every rank is expected clip_ns later, none after the last. */
 static inline void clv_draw_clip(clv_draw_t *draw, int64_t clip_ns)
 {
     int64_t last_ns = 0;
@@ -118,8 +118,8 @@ static inline void clv_draw_clip(clv_draw_t *draw, int64_t clip_ns)
     draw->instance.order_ns = draw->order_ns;
 }
 
-/* 1 to max_ranks ranks on 1 to 6 places with gaps in their numbers; draw k of many, so that all
- * families come up, some of them clipped. place is the caller's, for as long as the instance. */
+/* 1 to max_ranks ranks on 1 to 6 hosts with gaps in their numbers. Rising k covers all families,
+ * some of them clipped. place is the caller's, and must live as long as the instance. */
 static inline void clv_draw_places(clv_draw_t *draw, int32_t *place, uint64_t *state, int k,
                                    int32_t max_ranks)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Random plans and the oracle that judges plans (see random_plan.h).
+ * Random plans and the oracle that checks plans (see random_plan.h).
  */
 #include "tests/support/random_plan.h"
 
@@ -23,7 +23,7 @@ static void *get(size_t n_items, size_t item_bytes)
 
 /* ---- drawing --------------------------------------------------------------------------------- */
 
-/* parts[rank * n_segments + segment]: whose contributions are in that copy. */
+/* parts[rank * n_segments + segment]: the ranks whose contributions are in that copy. */
 typedef struct drawing {
     uint64_t *state;
     clv_plan_t *plan;
@@ -61,8 +61,8 @@ static void put_send(drawing_t *drawing, int32_t sender, int32_t receiver, int32
     }
 }
 
-/* A send that the rules allow between two ranks that may still send and receive in this round;
- * locked[rank * n_segments + segment] is set for what was touched in it. */
+/* Adds a permitted send between two ranks that may still send and receive in this round;
+ * locked[rank * n_segments + segment] marks the copies that the round has used. */
 static void try_send(drawing_t *drawing, int32_t sender, int32_t receiver, uint8_t *locked)
 {
     const int32_t n_segments = drawing->plan->n_segments, s = below(drawing, n_segments);
@@ -111,7 +111,7 @@ static int wants(const clv_plan_t *plan, int32_t rank, int32_t segment)
     }
 }
 
-/* Any rank that has all of the segment; else everything goes to one rank. */
+/* Any rank that has all of the segment; if there is none, sends everything to one rank. */
 static int32_t complete_somewhere(drawing_t *drawing, int32_t segment)
 {
     const int32_t n_ranks = drawing->plan->n_ranks, first = below(drawing, n_ranks);
@@ -179,7 +179,7 @@ clv_plan_t *clv_random_plan(uint64_t *state, clv_goal_t goal, int32_t n_ranks, i
 
 /* ---- the oracle ------------------------------------------------------------------------------ */
 
-/* How often each rank's contribution is in a copy; more than 255 times is as wrong as 255. */
+/* How often each rank's contribution is in a copy; saturates at 255, which is wrong anyway. */
 typedef struct bag {
     uint8_t times[MAX_RANKS];
 } bag_t;
@@ -202,7 +202,7 @@ static int in_range(const clv_plan_t *plan, const clv_send_t *send)
            (send->kind == CLV_MOVE || send->kind == CLV_COPY) && send->round >= 0;
 }
 
-/* Whether the sends of one round get in each other's way. */
+/* Whether the sends of one round are free of conflicts. */
 static int round_is_right(const clv_plan_t *plan, int64_t first, int64_t end)
 {
     for (int64_t a = first; a < end; a++) {
@@ -217,7 +217,7 @@ static int round_is_right(const clv_plan_t *plan, int64_t first, int64_t end)
     return 1;
 }
 
-/* All at the same time: first everything is taken out, then put in. */
+/* All sends are simultaneous: first removes everything sent, then adds it. */
 static int do_round(const clv_plan_t *plan, bag_t *bags, int64_t first, int64_t end)
 {
     bag_t under_way[MAX_RANKS];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * What every unit test begins and ends with: cmocka, the headers that it wants before its own and
- * that all tests use, how often to draw, and a run whose output is TAP.
+ * Shared by all unit tests: cmocka, the headers that it requires before its own and that all tests
+ * use, the number of random draws, and a test run with TAP output.
  *
  *      int main(void)
  *      {
@@ -24,8 +24,8 @@
 
 #include "util/util_time.h"
 
-/* Whether this process has a thread that the test did not start: the thread sanitizer's own, which
- * is bound to nothing, so that all processors count as used by this process. */
+/* Whether this process has a thread that the test did not start: the thread sanitizer's own. It is
+ * not bound, so all processors count as used by this process. */
 #if defined(__SANITIZE_THREAD__)
 #define HAS_OTHER_THREADS 1
 #elif defined(__has_feature)
@@ -38,8 +38,8 @@
 #define HAS_OTHER_THREADS 0
 #endif
 
-/* Of n draws the share that CLV_SHARE asks for (0.05: a twentieth), one at least; all without it.
- * tests/quality/seeds.sh draws with many seeds, so less with each. */
+/* The share CLV_SHARE (0.05: a twentieth) of n draws, at least one; all if it is unset.
+ * tests/quality/seeds.sh uses many seeds, so fewer draws with each. */
 static inline int clv_share_of(int n)
 {
     const char *share = getenv("CLV_SHARE");
@@ -47,20 +47,20 @@ static inline int clv_share_of(int n)
     return some > 1 ? some : 1;
 }
 
-/* Whether draws are few, so that what does not depend on the seed may be left out. */
+/* Whether draws are reduced, so that tests independent of the seed may be skipped. */
 static inline int clv_draws_few(void)
 {
     return clv_share_of(1000) < 1000;
 }
 
-/* A case that takes as long as all others is done with every tenth seed when draws are few. */
+/* With reduced draws, a case as long as all others runs with every tenth seed only. */
 static inline int clv_is_left_out(void)
 {
     const char *seed = getenv("CLV_SEED");
     return clv_draws_few() && seed != NULL && strtoull(seed, NULL, 0) % 10 != 0;
 }
 
-/* What to draw with: CLV_SEED or the time, never 0; told, so that it can be asked for again. */
+/* The seed: CLV_SEED or the time, never 0; printed, so that a run can be repeated. */
 static inline uint64_t clv_seed(void)
 {
     const char *given = getenv("CLV_SEED");
@@ -71,8 +71,8 @@ static inline uint64_t clv_seed(void)
     return seed;
 }
 
-/* A hook of clv_alloc_set_hook: the allocation fails before which *context, an int, has come down
- * to 0. */
+/* A hook of clv_alloc_set_hook: fails the allocation before which *context, an int, has reached
+ * 0. */
 static inline int clv_fail_nth(void *context, size_t n_bytes)
 {
     (void) n_bytes;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * A background thread that gets no more memory: preloaded, it refuses what threads of the name
- * "clv" ask for on one host. At the end of the process: "thread_memory: refused N".
+ * Denies memory to the background thread: preloaded, it refuses allocations of threads named "clv"
+ * on one host. At the end of the process: "thread_memory: refused N".
  *
  *   CLV_SHORT_HOST=h2 CLV_SHORT_AFTER=4
  *
