@@ -458,7 +458,9 @@ static void be_late(double seconds)
  * 2 MiB for what else a process takes in two seconds. */
 static int flood_of_a_late_root(void)
 {
-    enum { n_doubles = 8192, n_calls = 2000 };
+    enum { n_doubles = 8192 };
+    /* At least five times the bound, or twice 64 MiB. */
+    const int n_calls = flood_kib > 0 && flood_kib <= 8192 ? 800 : 2000;
     double *own = malloc(n_doubles * sizeof *own), *sum = malloc(n_doubles * sizeof *sum);
     int wrong = 0;
     long before;
