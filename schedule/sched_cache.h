@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Plans kept for calls that look alike: an iterative program arrives in nearly the same pattern
- * every time, and a plan need not be made twice.
+ * Plans kept for similar calls: the ranks of an iterative program arrive in nearly the same pattern
+ * every time, so most plans need not be made again.
  *
- * A plan is a pure function of the key: generator, goal, ranks, segments, root, round
- * length, places, and the arrivals and order keys counted from their minimum in quanta. It is made
- * for the arrivals as rounded, not as given, so it does not matter which rank still has it cached
- * and which has to make it again: all get the same sends.
+ * A plan is a pure function of the key: generator, goal, ranks, segments, root, round length,
+ * places, and the arrivals and order keys counted from their minimum in quanta. It is made for the
+ * rounded arrivals, not for the given ones. So a rank that has it cached and one that makes it
+ * again get the same sends.
  *
  * Units: ns; bytes and entries held.
  * Errors: as of clv_plan_make; CLV_INVALID for bounds.

@@ -2,24 +2,24 @@
  *
  * The cost of a plan: a replay of its sends against arrival times and a linear cost model.
  *
- * Model where every rank has a place of its own: a segment of n bytes occupies the sender's way out
- * and the receiver's way in for n * byte_ps and is combined latency_ns after that, while the next
- * one of either follows no sooner than gap_ns behind it; each rank sends and combines in plan order
- * and nothing moves before both ends have arrived. That is the executor without its look-ahead.
+ * Model with one rank per host: a segment of n bytes occupies the sender's way out and the
+ * receiver's way in for n * byte_ps and is combined latency_ns after that; the next one of either
+ * follows no sooner than gap_ns behind it. Each rank sends and combines in plan order, and nothing
+ * moves before both ends have arrived. That is the executor without its look-ahead.
  *
- * Model where ranks share a place (a host): between places a segment occupies the link out of the
- * sender's place and the link into the receiver's, whoever of its ranks is ready first being served
- * first; inside a place it occupies the receiver's own way in, for near_byte_ps and
+ * Model where ranks share a host (a place): between hosts a segment occupies the link out of the
+ * sender's host and the link into the receiver's; of the host's ranks, the one that is ready first
+ * is served first. Within a host it occupies the receiver's own way in, for near_byte_ps and
  * near_latency_ns. A rank sends in plan order, one segment after the other, the next no sooner than
- * gap_ns behind it, as its own way in takes them; combining one occupies its core for combine_ps
- * per byte, and the receives and sends of one copy keep their order.
+ * gap_ns behind it, as its own way in takes them. Combining a segment occupies the rank's core for
+ * combine_ps per byte, and the receives and sends of one copy keep their order.
  *
- * Not: a network simulation; contention beyond the links of places is outside the model.
+ * Not: a network simulation; contention beyond the hosts' links is outside the model.
  *
  * Units: int64 ns, picoseconds per byte, bytes. Integers only: every rank computes the same
  *   estimate.
  * Errors: CLV_NO_MEMORY, CLV_OVERFLOW, CLV_INVALID.
- * Memory: what a replay needs is freed when it returns.
+ * Memory: a replay frees all that it allocates when it returns.
  * Threads: safe.
  */
 #ifndef CLV_SCHED_COST_H

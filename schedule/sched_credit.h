@@ -7,20 +7,20 @@
  *   takes      <------------------- message  when a call begins, if a quarter of the guarantee was
  *                                            posted since the last, or in it, when most of one was
  *
- * What: the credit of both ends of a pair of ranks in one communicator, and of the process that all
- * its pairs share. A byte is *ahead* from the moment it is sent until its receive is posted; only
- * bytes ahead can lie unexpected at a receiver. A pair may have ahead
- *   guaranteed   promised once and for good when the communicator's credit is opened, the same for
+ * What: the credit of both ends of a pair of ranks in one communicator, and of the process, which
+ * all its pairs share. A byte is *ahead* from the moment it is sent until its receive is posted;
+ * only bytes ahead can be unexpected at a receiver. A pair may have ahead
+ *   guaranteed   promised for the communicator's whole life when its credit is opened, the same for
  *                every possible sender, so that a plan with a new order finds some; and
- *   granted      more, given to those who really send, valid for a number of calls only; so a
- *                sender that the plans have left is forgotten without a message.
+ *   granted      more, given to actual senders, valid for a number of calls only; so the receiver
+ *                drops a sender that the plans no longer use without a message.
  * Not: messages, MPI, waiting. The caller carries credit messages and asks again.
  *
  * The bound: guarantees and grants of all communicators together never exceed the bytes of the
- * pool, and at no time is more ahead towards its process. No hang: a rank that waits for credit
- * waits for a receive which its peer will post. Nothing is left: the number of credit messages is a
- * function of the data and of where calls begin, so the sender knows how many are still to come.
- * Proofs: docs/design/credit.md; all interleavings of small cases:
+ * pool, and no more bytes are ever ahead towards its process. No hang: a rank that waits for credit
+ * waits for a receive that its peer will post. No message is left over: the number of credit
+ * messages is a function of the data and of where calls begin, so the sender knows how many are
+ * still to come. Proofs: docs/design/credit.md; all interleavings of small cases:
  * tests/schedule/test_sched_credit.
  *
  * Cost: O(1).

@@ -5,40 +5,40 @@
  *   plan order    R(s0) R(s1) S(s0) R(s2) S(s1) ...
  *                 |<- recv_window ->|          receives are posted ahead, oldest first
  *                       |<- send_window ->|    sends start oldest first, each when the receives of
- *                                              its segment that stand before it are combined
+ *                                              its segment before it in plan order are combined
  *
- * A source whose receives are slow must not keep those of another from being posted: of one source
- * at most source_window are open, further ones are put off and posted first when it has room again.
+ * A slow source must not keep receives from other sources from being posted: at most source_window
+ * receives of one source are open; further ones are put off and posted first once there is room.
  *
  * What: there are no rounds and no barriers; a step waits only for what it needs. Receives of one
  * segment are combined in plan order, so the same plan gives the same bits in every run. A segment
  * that comes back after it was sent is stored, not combined, once that send is out of its buffer.
  * A SEND gives this rank's copy away, a SEND_COPY keeps it; a RECV_COPY brings a complete segment
- * and is only for a rank without a copy. So every goal of schedule.h runs here, in one way.
+ * and is only for a rank without a copy. So every goal of schedule.h runs here in the same way.
  * Not: MPI. The table hides it; the component, the tests and the benchmarks each bring their own.
  *
  * Why it cannot hang (for a plan that passes clv_plan_validate, on every rank at once): take the
  * first message in plan order that is not done at both ends. Everything before it is done, so its
- * receive is the oldest of its rank and posted, its send is the oldest of its rank and may start.
- * Posted, because what is put off has source_window older ones of its source open, whose slots go
- * to what their source has put off before the cursor gets any.
+ * receive is the oldest of its rank and posted, and its send is the oldest of its rank and may
+ * start. The receive is posted because one is put off only while source_window older ones of its
+ * source are open, and slots that these free go to the source's put-off receives before the cursor
+ * gets any.
  *
  * Unexpected messages: the first send to a peer and then every sync_every-th is synchronous, and a
  * synchronous send waits for the previous one to the same peer. So a peer that has not arrived
- * finds at most sync_every segments from each sender, one that is only slow 2 * sync_every - 1.
- * Or no send is, and post_send refuses those for which the peer has not promised memory
- * (sched_credit.h): the argument above holds as long as the oldest receive of a rank, once posted,
- * makes its sender free to go.
+ * finds at most sync_every segments from each sender, a slow one 2 * sync_every - 1.
+ * Alternatively no send is synchronous, and post_send refuses sends for which the peer has not
+ * promised memory (sched_credit.h). The argument above then holds if a rank's oldest receive, once
+ * posted, allows its sender to send.
  *
  * With the policy ROUNDS a send also waits for all steps of earlier rounds. The argument holds: of
  * the messages that are not done take one of the lowest round; its sender waits for nothing.
  *
  * Messages between a pair of ranks must not overtake each other; then no tag is needed.
- * Cost: O(recv_window + send_window + what is put off) per turn.
+ * Cost: O(recv_window + send_window + receives put off) per turn.
  *
  * Units: segments and steps counted; a round as in the plan.
- * Errors: CLV_INVALID at begin; then what the table says: a status below CLV_OK ends the
- *   execution.
+ * Errors: CLV_INVALID at begin; then the table's: a status below CLV_OK ends the execution.
  * Memory: no allocation ever; steps and arrays are the caller's and in use until the end.
  * Threads: one per execution.
  */

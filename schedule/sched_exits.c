@@ -3,9 +3,9 @@
  * Replays a plan with segments that travel early (see sched_exits.h). Sends are taken in plan
  * order, as in sched_cost.c.
  *
- * The room of a pair is a ring of slots of equal size; a segment fills slots by its length, and a
- * slot is free again when the receiver takes its segment. So a sender that is ahead waits for the
- * segment that it sent pair_bytes earlier, in whichever call that was.
+ * The buffer of a pair is a ring of slots of equal size; a segment fills slots by its length, and a
+ * slot is free again when the receiver takes its segment. So a sender that is ahead waits until the
+ * receiver takes the segment sent pair_bytes earlier, in whichever call that was.
  */
 #include "schedule/sched_exits.h"
 

@@ -1,27 +1,27 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * When each rank leaves a plan: the replay of sched_cost.h, rank by rank, with what travels before
- * its receiver comes.
+ * When each rank leaves a plan: the replay of sched_cost.h, rank by rank, with segments that travel
+ * before their receiver arrives.
  *
  *      sender    arrives  s s s s . . . . leaves       handed over while the pair has room
  *      wire                s  s  s  s                  and crossing meanwhile
- *      receiver                      arrives           takes what lies there, at take_ps a byte
+ *      receiver                      arrives           takes waiting segments, at take_ps a byte
  *
  * A segment of at most eager_bytes leaves without its receiver, as long as at most pair_bytes of
- * the pair are handed over and not yet taken; its sender goes on at once. What comes while the
- * receiver is in a call is taken as it comes, the rest when it enters the next. A larger segment
+ * the pair are handed over and not yet taken; its sender goes on at once. A receiver that is in a
+ * call takes segments as they come, and the rest when it enters the next call. A larger segment
  * waits for its receiver; its last in_flight_bytes travel on without the sender.
  *
- * What travels on after a call, and what lies unread, stays in a clv_exits_t: one per network of
+ * Bytes that are still travelling or unread after a call stay in a clv_exits_t: one per network of
  * ranks, for the calls of a program one after the other.
  *
- * Not: plans (schedule.h), nor estimates that ranks must agree on (clv_plan_estimate): those know
- * no such limits. Links that ranks share are only known without early travel.
+ * Not: plans (schedule.h), nor estimates that ranks must agree on (clv_plan_estimate): those have
+ * no such limits. Shared links are modelled only without early travel.
  *
  * Units: ns, bytes, picoseconds per byte. Ranks are those of the network.
  * Errors: CLV_NO_MEMORY, CLV_OVERFLOW, CLV_INVALID as of clv_plan_estimate.
  * Memory: a clv_exits_t is its maker's to free: 8 bytes per pair of ranks, 0.5 KiB per pair that
- *   has sent. What a replay needs beside it is freed when it returns.
+ *   has sent. A replay frees all else that it allocates when it returns.
  * Threads: one at a time per clv_exits_t.
  */
 #ifndef CLV_SCHED_EXITS_H

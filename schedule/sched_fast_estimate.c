@@ -3,14 +3,14 @@
  * Fast estimates: chains in closed form, and the inter-host part behind them (see
  * sched_fast_estimate.h).
  *
- * A chain passes S segments on, one hop after the other. The time at which segment s is ready at a
- * rank is a maximum of straight lines, offset + s * step. A hop of period p (how soon the next
- * segment follows), w (the way) and c (combining it) to a rank that arrives at a turns that into
+ * A chain passes S segments on, hop by hop. Segment s is ready at a rank at a maximum of straight
+ * lines, offset + s * step. A hop of period p (between segments), travel time w and combining time
+ * c, to a rank that arrives at a, turns that into
  *
  *     leaves(s) = max(ready(s), leaves(s - 1) + p, a)     offset, max(step, p); and a, p
  *     done(s)   = max(leaves(s) + w, done(s - 1)) + c     offset + w + c, max(step, c)
  *
- * Behind a hop no line is flatter than q = max(p, c). So there is one line if all hops are alike,
+ * Behind a hop no line is flatter than q = max(p, c). So one line is enough if all hops are alike,
  * and two if there are two kinds of hops, near and far: one for the q of each. A hop of the steeper
  * kind merges them.
  */

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The fast estimate of a plan for ranks that share places: what decides when it ends, without a
- * list of what every rank sends.
+ * The fast estimate of a plan for ranks that share hosts: it computes when the plan ends without a
+ * list of every rank's sends.
  *
  *     place 0: r -> r -> r -> r -> S --.          r: a chain, in closed form
  *     place 1: r -> r -> r -> r -> S --+--> root  S: the inter-host part (sched_interhost.h)
  *
- * Most ranks of such a plan take from one neighbour and hand on to the next, and when a segment
- * leaves the end of their chain is a sum and a maximum: O(ranks). What is replayed is the
- * inter-host part: those who have to do with links. The estimate is that of the whole plan to the
- * nanosecond (tests/schedule/test_sched_fast_estimate), at a small part of its cost, so many
- * candidates can be compared of which one is made.
+ * Most ranks of such a plan receive from one neighbour and send to the next, and the time at which
+ * a segment leaves the end of their chain is a sum and a maximum: O(ranks). Only the inter-host
+ * part, the ranks that use links, is replayed. The estimate equals that of the whole plan to the
+ * nanosecond (tests/schedule/test_sched_fast_estimate), at a small part of its cost. So many
+ * candidates can be compared and only one of them made.
  *
  * Not: plans that run (schedule.h), nor estimates of single ranks' exits (sched_cost.h).
  * PURE.

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The table of generators and their one entry, which checks the arguments.
+ * The table of generators and their one entry function, which checks the arguments.
  */
 #include "schedule/sched_generators.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The goals of plans as a table (see sched_goal.h).
+ * The table of the goals of plans (see sched_goal.h).
  */
 #include "schedule/sched_goal.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Host orders: counted by place, and sorted inside each (see sched_host_order.h).
+ * Host orders: ranks counted by host, and sorted within each (see sched_host_order.h).
  *
  * Not: instances without shared places. Cost: see the header. Thread-safe.
  */

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The host order of ranks that share places: the place of each rank, and the order of ranks inside
- * a place. Made once, it serves all plans and fast estimates for one forecast: how many segments a
- * plan has, how times are rounded and how they are clipped moves hardly any rank past another one
- * of its host.
+ * The host order of ranks that share hosts: the host (place) of each rank, and the order of ranks
+ * within a host. One host order serves all plans and fast estimates for one forecast: another
+ * number of segments, another rounding or clipping of times hardly ever moves a rank past another
+ * one of its host.
  *
  *     place 7: r, r, r, r     host 0      places are counted anew, from 0 on and without gaps
  *     place 9: r, r, R        host 1      the root is the last of its host
  *
- * Not: what a plan depends on. The generators "host-..." sort with a host order or without, to the
- * same end; where little is out of order that takes a look at each rank. PURE.
+ * Not: an input of the plan. The generators "node-..." sort with a host order or without, to the
+ * same result; with one that is nearly sorted they only look at each rank once. PURE.
  *
  * Units: int64 ns.
  * Errors: CLV_INVALID, CLV_NO_MEMORY; outputs are set only on CLV_OK.

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Valid input of a generator: the ranges of an instance.
+ * Checks the input of a generator: the ranges of an instance.
  *
  * Not: the value of a schedule. Cost: O(ranks), no memory. Thread-safe.
  */

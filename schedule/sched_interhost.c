@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Makes inter-host parts whose ranks wait for links held by others (see sched_interhost.h).
+ * Makes inter-host parts in which ranks compete for links (see sched_interhost.h).
  *
  * Not: running them (sched_interhost_run.c, and sched_interhost_chain.c for a chain).
  * Cost: O(sends), O(ranks * segments).

@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Private to schedule/: the inter-host part of a fast estimate, those who speak for places, and
- * when each of them leaves.
+ * Private to schedule/: the inter-host part of a fast estimate: the host representatives, and when
+ * each of them leaves.
  *
  *     from inside (a stream) ----+
  *                                +--> combined, in the order of time --> sent, in plan order
  *     over the link -------------+
  *
- * The model is that of the replay by events (sched_replay.h), and so are the times, to the
- * nanosecond. What makes it cheaper: one rank a place has to do with links, so only ways into
- * places are contended for; what comes from inside is known beforehand; and arrivals are no events.
- * A rank looks at what has come when it has something to send.
+ * The model and the times are those of the event-driven replay (sched_replay.h), to the nanosecond.
+ * It is cheaper for three reasons. One rank per host uses links, so representatives compete only
+ * for the links into hosts. The segments from inside have known times. And arrivals are not events:
+ * a representative handles its arrivals when it has something to send.
  *
- * Not: those who only hand on inside their places (sched_fast_estimate.c).
+ * Not: ranks that only pass segments on within their host (sched_fast_estimate.c).
  *
  * Units: int64 ns; slots are rounds of the whole plan.
  * Errors: CLV_NO_MEMORY; CLV_INVALID: the sends come to no end.
  * Memory: 16 bytes per send, 8 per rank and segment; while it is made or run 20 per send and 16 per
- *   rank and segment more. Of a chain 4 per rank and segment.
- * Threads: safe on distinct cores.
+ *   rank and segment more. For a chain 4 per rank and segment.
+ * Threads: safe on distinct inter-host parts.
  */
 #ifndef CLV_SCHED_INTERHOST_H
 #define CLV_SCHED_INTERHOST_H

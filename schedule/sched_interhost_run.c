@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Runs an inter-host part whose ranks wait for links held by others (see sched_interhost.h).
+ * Runs an inter-host part in which ranks compete for links (see sched_interhost.h).
  *
  * Each rank has one next step: its next send could start, or it must first receive something. One
  * pass over the awake ranks handles all steps from the first such moment on, for as long as a send
- * holds its sender:
+ * occupies its sender:
  *
- *     now      what each rank lacks has come, as far as that is known: whatever leaves from now on
+ *     now      every segment that a rank lacks has arrived, if its time is known: what leaves later
  *              is on the link for as long as a segment takes
- *     starts   on each way the first that could: none of those that start in this pass can send,
- *              nor take, again before its end
+ *     starts   on each link the earliest possible send: no rank of a send that starts in this pass
+ *              can send or receive again before the pass ends
  *
  * So nothing is sorted. A rank with nothing to do for a while sleeps: a tournament of log2(ranks)
  * games finds the rank to wake first.
  *
- * On one path segments arrive in the order in which they start, and arrivals from inside a place
+ * On one path segments arrive in the order in which they start, and arrivals from inside a host
  * are known. So a rank receives a segment as soon as it starts, ahead of time, unless the segment
  * may have to wait for one of the rank's own sends. From there on arrivals wait in a queue until
  * the rank looks: when one of its sends starts, and while it lacks something for the next one.

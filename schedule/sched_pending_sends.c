@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * A replay's beginning and end (see sched_pending_sends.h).
+ * Begin and end of a replay (see sched_pending_sends.h).
  */
 #include "schedule/sched_pending_sends.h"
 

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Private to schedule/: what a replay where ranks share places is made of: copies of segments,
- * ranks with their ways and cores, links, and pending sends, which are on their way; and what
- * happens to them when a send leaves and when it arrives.
+ * Private to schedule/: the state of a replay where ranks share hosts: copies of segments, ranks
+ * with their ways and cores, links, and pending sends, which have left and not yet arrived; and the
+ * changes to it when a send leaves and when it arrives.
  *
  *     sender's copy --leave--> pending, here at here_ns --arrive--> combined into receiver's copy
  *
- * Each copy (rank, segment) counts what was done to it. A send or receive of it takes effect when
- * the count has reached its own number in plan order: so what comes back to a rank is combined
- * after it left, and what arrives out of order is parked.
+ * Each copy (rank, segment) counts the sends and receives done to it. One takes effect when the
+ * count has reached its own number in plan order: so a segment that comes back to a rank is
+ * combined after it left, and one that arrives out of order is parked.
  *
  * Not: which of them is next (sched_replay.c: by events; sched_replay_order.c: rank after rank).
  *

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The plan as a value: built, hashed, cut into one rank's steps, freed.
+ * The plan as a value: built, hashed, split into the steps of each rank, freed.
  *
  * Not: making sends (the generators), nor checking them (sched_validate.c).
  * Cost: linear in the sends everywhere. Thread-safe on distinct plans; a finished plan is

@@ -3,7 +3,7 @@
  * Private to schedule/: how a generator collects sends into a plan.
  *
  * A generator reserves room for a whole round (or for everything), writes, and finishes. Not:
- * order; sends come in plan order, or clv_builder_sort puts them there. Memory: 12 bytes a send.
+ * order; the generator writes in plan order, or clv_builder_sort sorts. Memory: 12 bytes a send.
  */
 #ifndef CLV_SCHED_PLAN_H
 #define CLV_SCHED_PLAN_H

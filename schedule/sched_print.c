@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The formats of clv-plan. Cost: O(sends), the table O(sends * ranks * segments) at worst but it
- * is for small plans.
+ * The formats of clv-plan. Cost: O(sends). The table takes O(sends * ranks * segments) at worst,
+ * but is meant for small plans.
  */
 #include "schedule/sched_print.h"
 

@@ -2,9 +2,9 @@
  *
  * Shows a plan: for people, for graphviz, as a picture, for a diff.
  *
- * A plan of MOVEs only is shown without a word of kinds; a COPY has the word "copy" in the tuples,
- * a "c" behind its round in the table, dashes in the pictures. Places are shown where there are
- * any.
+ * In a plan of MOVEs only, the output does not name the kind. A COPY has the word "copy" in the
+ * tuples, a "c" behind its round in the table, dashes in the pictures. Places are shown if there
+ * are any.
  *
  * Units: rounds, ranks, segments.
  * Errors: those of the stream are left to the caller (ferror).

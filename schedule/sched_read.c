@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The parser of the golden format: one table of keys in the order in which they must come.
+ * The parser of the golden format: one table of the keys in their mandatory order.
  */
 #include "schedule/sched_read.h"
 

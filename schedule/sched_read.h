@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Reads an instance, and a plan if there is one, in the golden format: strict, because a schedule
- * made from a misread file is wrong without anyone noticing.
+ * Reads an instance, and a plan if there is one, in the golden format: strict, because nobody would
+ * notice that a schedule was made from a misread file.
  *
  *   P <ranks>  N <segments>  root <rank>  d <ns>      each on its own line, in this order
  *   goal <name>                                       optional, before d; reduce without it
  *   arrival <ns> ... one per rank
  *   order <ns> ...                                    optional, see clv_instance_t
  *   place <number> ... one per rank                   optional, see clv_instance_t
- *   sends <count>, last_round <round>, fnv1a64 <16 hex digits>, schedule + tuples   optional: what
- *                                                     the file says the plan must be; a tuple is
+ *   sends <count>, last_round <round>, fnv1a64 <16 hex digits>, schedule + tuples   optional: the
+ *                                                     plan that the file expects; a tuple is
  *                                                     round sender receiver segment [copy]
  *
  * The tuples become a plan, which is only as good as the file: clv_plan_validate judges it.

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Private to schedule/: replays a plan where ranks share places, event by event.
+ * Private to schedule/: replays a plan where ranks share hosts, event by event.
  *
- * The model is that of sched_cost.h ("where ranks share a place"). A segment between places takes
- * its sender's place's link out and its receiver's place's link in at once, or waits for both; of
- * those that could start at the same time, the one that was ready first starts.
+ * The model is that of sched_cost.h ("where ranks share a host"). A segment between hosts takes the
+ * link out of its sender's host and the link into its receiver's at once, or waits for both; of the
+ * segments that could start at the same time, the one that was ready first starts.
  * Not: the choice between this and the closed form for one rank per place (clv_plan_estimate).
  *
- * Units: int64 ns. Deterministic. Thread-safe. Cost: O(sends * log ranks), and for each send that
- * waits for a link once more log ranks for each one that takes it before; O(sends) where nobody
+ * Units: int64 ns. Deterministic. Thread-safe. Cost: O(sends * log ranks); a send that waits for a
+ * link costs another log ranks for each send that takes the link before it; O(sends) where no rank
  * waits for a link that another rank holds.
  */
 #ifndef CLV_SCHED_REPLAY_H

@@ -3,11 +3,11 @@
  * The schedule module: makes a plan of sends from arrival times. PURE: no MPI, no threads, no
  * clock.
  *
- * What: Clairvoyant (Proficz & Ocetkiewicz, sections 2, 4, 5), latest-arrival-first, sorted chain
- * and the classic trees, all as generators (generators/) of one value, the plan; and the operations
- * on a plan: validate, hash, extract one rank's part, execute (sched_exec.h).
- * Not: the choice between plans (coll_clv decides), and the transport of messages (the caller's
- * table).
+ * What: Clairvoyant (Proficz & Ocetkiewicz, sections 2, 4, 5), latest-arrival-first, sorted chain,
+ * the classic trees and rings, and plans for allreduce and broadcast: generators (generators/), all
+ * of which make a plan; and operations on a plan: validate, hash, extract one rank's part, execute
+ * (sched_exec.h).
+ * Not: the choice between plans (the module choose), nor the transport (the caller's table).
  *
  * Every function is deterministic: the same input gives the same plan on every machine, compiler
  * and SIMD width.

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Private to schedule/: who takes part in which round, without touching every rank each round.
+ * Private to schedule/: which ranks take part in each round, without touching all ranks each round.
  *
- * Two facts make it cheap. A rank inside the window stays inside until it is finished, so members
- * are a set that only sees joins and leaves. And all members become available d later together,
- * so the order by availability is a circle, sorted once by arrival modulo d: only the place where
- * the circle starts, the head, moves.
+ * Two facts make it cheap. A rank inside the window stays inside until it is finished, so the set
+ * of members changes only by joins and leaves. And all members become available d later together,
+ * so the order by availability is a circle, sorted once by arrival modulo d: only its head moves.
  *
  *        seats by (arrival mod d, lead, rank):   0 1 2 3 4 5 6 7
  *        members x, head h:                      x . x h . x x .     order h 5 6 0 2

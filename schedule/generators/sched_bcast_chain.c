@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The pipelined chain of a broadcast: every rank hands each segment on to the next, the latest
- * rank last, so that nobody waits for data behind a rank that is not there yet.
+ * The pipelined chain of a broadcast: every rank passes each segment on to the next, with the
+ * latest rank last, so that no rank waits for data behind one that has not arrived yet.
  *
  *     root -> earliest -> ... -> latest        (ties by rank)
  *
- * Where ranks share places the chain enters each place once: the root's first, then that of the
- * earliest rank; inside a place ranks stand by arrival.
+ * Where ranks share hosts, the chain enters each host once: the root's first, then that of the
+ * earliest rank, and so on; within a host, ranks are in order of arrival.
  *
  * A rank sends segment s in the first round in which it and its successor have arrived, it has the
  * segment, and segment s - 1 has left. Cost: O(ranks * (segments + log ranks)), 12 bytes per send.

@@ -8,8 +8,8 @@
  * Bits of a column are in processing order: for Clairvoyant the seats of the active set, a circle
  * read from its head; for latest-first a line, latest arrival first. A send is two searches for the
  * first common bit: the receiver's row against the segments that may have a free holder in this
- * round, then that segment's column against the members free to send. Which segments those are is
- * found out by trying, or by counting holders, whichever the last round made look cheaper.
+ * round, then that segment's column against the members free to send. The generator finds those
+ * segments by trying, or by counting holders, whichever the last round made look cheaper.
  *
  * Memory: 2 bits per (rank, segment), both sides rounded up to 512 when there are more than 64 of
  * either, tables of 65 bytes per rank and 5 bytes per segment, and the plan.

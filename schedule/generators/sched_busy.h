@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Clairvoyant without skipping of idle rounds, for comparison only: to show what section 5.1 of the
- * paper is worth (its Figs. 7 and 8). In no table, since nobody should use it.
+ * Clairvoyant without skipping idle rounds, for comparison only: it shows the gain of section 5.1
+ * of the paper (its Figs. 7 and 8). It is in no table, since no program should use it.
  *
  * Units: as schedule/schedule.h.
  * Errors: as clv_plan_make; not for instances with long gaps.

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The pipelined chain: every rank combines a segment into its own and hands it to the next, the
- * last is the root. Sorted by arrival the latest rank is nearest the root, so when it comes all
- * earlier work is done and it only has to pass on what is finished. Or place after place, by rank.
+ * The pipelined chain: every rank combines each segment with its own and passes it on; the last
+ * rank is the root. Sorted by arrival, the latest rank is next to the root: when it arrives, the
+ * others' work is done, and it only adds its part to finished sums. Or host after host, by rank.
  *
  *     earliest -> ... -> latest -> root        (ties by rank)
  *

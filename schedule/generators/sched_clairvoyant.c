@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The Clairvoyant schedule as it is to be understood: Listing 2 of "Improving Clairvoyant" with the
+ * The reference form of the Clairvoyant schedule: Listing 2 of "Improving Clairvoyant" with the
  * open cases resolved (docs/design/schedule.md lists them). Start reading here. The same loop with
  * two other orders is latest-arrival-first.
  *
@@ -8,10 +8,10 @@
  * Not: fast. O(rounds * ranks^2 * segments) at worst, 1 byte per (rank, segment).
  *
  * The idea: time passes in rounds of length d. The ranks that have arrived by a round form its
- * group. One of them is the sink (the root, once it is there), which is served first; then every
- * other member in turn looks for the lowest segment it holds that some other member still free to
- * send holds too, and that peer sends it. In a round a rank sends once and receives once; what it
- * receives it can pass on in the next round. A rank that holds nothing any more is finished.
+ * group. One of them is the sink (the root, once it has arrived), which is served first; then every
+ * other member in turn looks for the lowest segment that it shares with a member still free to
+ * send, and that peer sends it. In a round a rank sends once and receives once; it can pass on what
+ * it receives in the next round. A rank that holds no segment any more is finished.
  *
  * A small example (section 4.2 of the paper): 4 ranks, 4 segments, root p0, d = 1, arrivals
  * 0, 0, 0 and 1.1. The table says in which round a rank sends a segment away:

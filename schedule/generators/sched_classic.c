@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The classic reduce algorithms in the round model, to be compared with: they know nothing of
- * arrivals but cannot send before both ends are there.
+ * The classic reduce algorithms in the round model, for comparison: they ignore the arrivals, but a
+ * send still waits until both ends have arrived.
  *
  * Each generator lists its sends in an order that respects the data flow; place() gives every send
  * the first round in which the segment is complete at the sender, both have arrived, and both are

@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * The cut ring, an allreduce: every rank sends to its successor only, and the plan chooses for each
- * segment where its way begins.
+ * segment where it starts on the ring.
  *
  *     owner + 1 -> owner + 2 -> ... -> owner -> owner + 1 -> ... -> owner - 1      (seats, mod P)
  *     |<- P - 1 moves: combined on the way ->|<- P - 1 copies: the result goes round  ->|
  *
- * Owners spread evenly are the ring of reduce-scatter and allgather, 2 (P - 1) / P vectors over
- * each link whatever the arrivals (plain ring). All segments owned by the rank that comes last:
- * what the others have is combined when it comes, and the rest is one vector. Between the two lies
- * a choice of weights: the last owns a share, the next latest the others in equal parts. The cut
- * ring replays them in its own rounds and takes the least; with equal arrivals that is the even
- * one. Where the last rank is far late all are its own. No link ever carries more than two vectors,
- * so a wrong prediction costs little: all of its plans end within 2 (N + P - 2) rounds of the last
- * arrival.
+ * With owners spread evenly it is the ring of reduce-scatter and allgather: 2 (P - 1) / P vectors
+ * over each link whatever the arrivals (plain ring). If the latest rank owns all segments, the
+ * others' data is combined when it arrives, and one vector remains to be sent. Cuts in between are
+ * weighted: the latest rank owns a share, the next latest ones own equal parts of the rest. The
+ * generator replays these cuts in its own rounds and takes the shortest: the even one for equal
+ * arrivals, all segments at the latest rank if it is far late. No link ever carries more than two
+ * vectors, so a wrong prediction costs little: every plan ends within 2 (N + P - 2) rounds of the
+ * last arrival.
  *
- * Seats are ranks by (lowest rank of the place, rank), so that a ring leaves each host once. A seat
- * sends what it has in the order in which that came, as soon as both ends have arrived.
- * Cost: O(rounds with sends * ranks) per replay, up to 19 replays, from MANY_CELLS on 4; 16 bytes
- * per (rank, segment) while it is made, beside the plan.
+ * Seats are ranks by (lowest rank of the host, rank), so that a ring leaves each host once. A seat
+ * sends its segments in the order in which it got them, as soon as both ends have arrived.
+ * Cost: O(rounds with sends * ranks) per replay; at most 19 replays, or 4 from MANY_CELLS on; 16
+ * bytes per (rank, segment) while it is made, beside the plan.
  */
 #include <stdlib.h>
 

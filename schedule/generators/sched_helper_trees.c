@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Helper trees, an allreduce for many ranks: the ranks that come early, the helpers, combine each
- * segment along a binomial tree and hand it out along the same tree; a rank that comes late only
- * gives its part to the tree's root and gets the result from one of the helpers.
+ * Helper trees, an allreduce for many ranks: the early ranks, the helpers, combine each segment
+ * along a binomial tree and distribute it along the same tree; a late rank only sends its part to
+ * the tree's root and gets the result from one of the helpers.
  *
  *     helper 0 <- helper 1              late rank -> root of the tree
  *              <- helper 2 <- helper 3  late rank <- some helper, the last ones first
  *
- * From segment to segment the tree is turned by one helper, so that all are roots in turn and send
- * and receive as much as the others. A segment is at every rank 2 log2(helpers) messages after the
- * last arrival where a ring takes 2 (P - 1); each link carries two vectors as in a ring, one where
- * everybody else has combined before one late rank comes.
+ * From segment to segment the tree is rotated by one helper, so that each helper is the root in
+ * turn and all send and receive equally much. A segment reaches every rank 2 log2(helpers) messages
+ * after the last arrival, where a ring takes 2 (P - 1). Each link carries two vectors as in a ring,
+ * or one if all others have combined theirs before a single late rank arrives.
  *
- * How many are late is found by replaying the plan in its own rounds: none, 1, 2, 4, ... of the
- * latest. Of what could leave a rank goes first what was ready first, parts before results.
- * Cost: O(sends * log sends) per replay as a rule, up to log2(ranks) + 2 replays, from MANY_CELLS
- * on 3; 80 bytes per (rank, segment) while it is made, beside the plan.
+ * The generator finds the number of late ranks by replaying the plan in its own rounds for none, 1,
+ * 2, 4, ... of the latest. A rank sends first what was ready first, parts before results.
+ * Cost: O(sends * log sends) per replay as a rule; at most log2(ranks) + 2 replays, or 3 from
+ * MANY_CELLS on; 80 bytes per (rank, segment) while it is made, beside the plan.
  */
 #include <stdlib.h>
 

@@ -1,27 +1,27 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Plans for ranks that share places, by composition: inside each place a chain by arrival to its
- * last arriver (in the root's place: to the root), who speaks for the place; among those who speak
- * any generator there is. So each link carries what the plan between places puts on it, whatever
- * the number of ranks behind it; whoever is early gives its part away inside its place and goes.
+ * Plans for ranks that share hosts, by composition. In each host a chain by arrival ends at its
+ * latest rank (in the root's host: at the root), which represents the host; any generator plans
+ * among the representatives. So each link carries only the traffic of the inter-host plan, however
+ * many ranks share it, and an early rank leaves after sending its part within its host.
  *
  *     place 0: earliest -> ... -> latest --.
  *     place 1: earliest -> ... -> latest --+-- a plan of places --> root <- ... <- earliest
  *     place 2: earliest -> ... -> latest --'
  *
- * Where the root comes after most of what could be over without it, the last arriver beside it
- * speaks for its place and hands it one whole result: it does not take in two vectors then, one
- * from inside and one from outside, when everybody waits for it.
+ * If the root arrives after most of the work could be over without it, the latest other rank of its
+ * host represents the host and sends it one whole result. So the root does not receive two vectors,
+ * one from its host and one from outside, while all others wait for it.
  *
- * Rounds: one between places is as long as SLOTS rounds of the whole plan. A send between places
- * takes the last of them, sends inside a place take the others: so nobody sends or receives twice
- * in a round, and at one who speaks the two levels come in turn. A round between places is moved
- * back until all it sends has come from inside.
+ * Rounds: an inter-host round is as long as SLOTS rounds of the whole plan. A send between hosts
+ * takes the last of these, sends within a host take the others. So no rank sends or receives twice
+ * in a round, and a representative alternates between the two levels. An inter-host round is
+ * delayed until all that it sends has come from inside.
  *
- * A place may have one rank, all places one, one place all ranks; where none is shared the plan is
- * that of the generator between places.
- * Cost: that of the plan between places, and O(ranks * log ranks + sends), 24 bytes a send. Of an
- * fast estimate (sched_fast_estimate.h) the sends are those between places, and a chain has none.
+ * A host may have one rank, all hosts one, or one host all ranks; where no host is shared, the plan
+ * is that of the inter-host generator.
+ * Cost: that of the inter-host plan, and O(ranks * log ranks + sends), 24 bytes a send. A fast
+ * estimate (sched_fast_estimate.h) has only the sends between hosts, and none for a chain.
  */
 #include <string.h>
 

@@ -4,10 +4,10 @@
  * resolved as in sched_clairvoyant.c.
  *
  * Leaves are columns of N bits, one bit per segment held; an inner node is the OR of its children.
- * A rank has two leaves, seat and seat + P, so that members from the head on stand from left to
- * right: seats before the head use the second one. Only members free to send have their column in
- * the tree. A search ORs the nodes beside the way from the receiver's leaf to the top, masks the
- * result with what the receiver holds, and walks down to the leftmost leaf with that segment.
+ * A rank has two leaves, seat and seat + P, which order the members left to right from the head on:
+ * seats before the head use the second one. Only members free to send have their column in the
+ * tree. A search ORs the nodes beside the path from the receiver's leaf to the top, masks the
+ * result with the receiver's segments, and walks down to the leftmost leaf with that segment.
  *
  * Memory: 5 bits per (rank, segment), rounded up to vectors and the tree to a power of two.
  * Time: O(segments / vector width * log ranks) per search and per send.

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Processor detection, once per plan: a few loads, the compiler's table is made at program start.
+ * Processor detection, once per plan: a few loads, since the compiler fills its table at start-up.
  */
 #include "schedule/generators/sched_simd.h"
 

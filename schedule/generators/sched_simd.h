@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Which vector instructions the fast generators use: the best this processor has, chosen at run
- * time. Every level gives the same plans; a test or a benchmark can ask for a lower one.
+ * Which vector instructions the fast generators use: the best that this processor has, chosen at
+ * run time. Every level gives the same plans; a test or a benchmark can ask for a lower one.
  *
  * Units: none.
  * Errors: CLV_UNSUPPORTED.
  * Memory: none.
- * Threads: safe to read; clv_simd_force is for one thread while no plan is being made.
+ * Threads: safe to read; call clv_simd_force from one thread while no plan is being made.
  */
 #ifndef CLV_SCHED_SIMD_H
 #define CLV_SCHED_SIMD_H
