@@ -4,11 +4,11 @@
  *
  * Convention: offset > 0 means the local clock is AHEAD of the reference; global = local - offset.
  *
- * The tracker is fed one exchange of timestamps at a time (by the background thread). Blocking
- * algorithms over a link table, for programs: clocksync/methods/cs_methods.h.
+ * The background thread feeds the tracker one exchange of timestamps at a time. Blocking algorithms
+ * over a link table, for programs: clocksync/methods/cs_methods.h.
  *
  * Units: int64 ns; doubles only for slopes and differences; drift in ppb.
- * Errors: CLV_PROTOCOL for samples that cannot be, CLV_AGAIN where there is no clock yet.
+ * Errors: CLV_PROTOCOL for impossible samples, CLV_AGAIN where there is no clock yet.
  * Memory: structs of fixed size, the caller's; nothing is allocated.
  * Threads: one at a time per tracker; else safe.
  */

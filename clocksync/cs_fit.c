@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * From pings to points, from points to a line with an honest bound.
+ * From pings to points, and from points to a line with a proved bound.
  *
  * A ping proves an interval: the local clock read at least t1 when the reference read t2, and at
  * most t4 when it read t3, so t1 - t2 <= offset <= t4 - t3. Nothing is assumed about symmetry; the
@@ -8,7 +8,7 @@
  * is hard; the bound of its slope is statistical (the residuals), because asymmetry is the same
  * for all points and cancels.
  *
- * Not here: who measures whom. Pure functions; a fit of n points costs about 40 n ns.
+ * Not here: which rank measures which. Pure functions; a fit of n points costs about 40 n ns.
  */
 #include "clocksync/cs_internal.h"
 

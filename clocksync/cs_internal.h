@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Private to the clocksync module: arithmetic on times that cannot overflow, and the fit of a line.
+ * Private to the clocksync module: arithmetic on times without overflow, and the fit of a line.
  */
 #ifndef CLV_CS_INTERNAL_H
 #define CLV_CS_INTERNAL_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The model of one clock against another: a line, and how wrong it may be.
+ * The model of one clock against another: a line and its error bound.
  *
  * Time is int64 ns. The correction is computed as a double of a DIFFERENCE of times: a double of
  * raw epoch ns would resolve 240 ns only. Pure functions, a few ns each, thread-safe.

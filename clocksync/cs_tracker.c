@@ -2,12 +2,12 @@
  *
  * The tracker: HCA3's pair of processes (Algorithm 2), fed one ping at a time.
  *
- * It is what the background thread runs. It is not a loop and not a protocol: whoever owns the
- * connection sends pings when it likes and feeds what comes back. Fast pings at the start make a
- * clock within milliseconds (drift unknown, bounded by a prior); slow ones keep it fresh for ever,
- * since the points kept always spread over the last half minute.
+ * The background thread runs it. It is not a loop and not a protocol: the owner of the connection
+ * sends pings when it likes and feeds the answers to the tracker. Fast pings at the start make a
+ * clock within milliseconds (drift unknown, bounded by a prior); slow ones keep it accurate, since
+ * the points kept always cover the last half minute.
  *
- * One thread, no heap, no system call but in clv_cs_suspended_ns.
+ * One thread, no heap, no system call except in clv_cs_suspended_ns.
  */
 #include <string.h>
 #include <time.h>

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Check-Global-Clock (HCA3 paper, Algorithm 6): how far everybody's global clock is off.
+ * Check-Global-Clock (HCA3 paper, Algorithm 6): the error of every rank's global clock.
  *
- * GLOBAL clocks are compared on both sides. (The known trap is to answer with the reference's
- * local clock, which is another one as soon as the reference has a model of its own.) What is
- * found is only as good as one SKaMPI-Offset; where a common truth exists, judge by that.
+ * GLOBAL clocks are compared on both sides. (The known mistake is to answer with the reference's
+ * local clock, which differs as soon as the reference has a model of its own.) The result is only
+ * as good as one SKaMPI-Offset; where the true time is available to all, compare with that.
  */
 #include "clocksync/methods/cs_run.h"
 

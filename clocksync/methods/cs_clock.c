@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Base clocks, as one table, and the pretend clock that tests and measurements are made with.
+ * The table of base clocks, and the simulated clock of tests and measurements.
  *
  * A clock is a value of 80 bytes; reading one costs 20 to 40 ns. Thread-safe once made.
  */

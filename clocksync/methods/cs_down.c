@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Time pushed down a binomial tree: HCA3 and ClockPropSync.
+ * Time passed down a binomial tree: HCA3 and ClockPropSync.
  *
  *     p = 6, power = 4:    round 1   0 -> 2
  *                          round 2   0 -> 1   2 -> 3

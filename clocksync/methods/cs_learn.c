@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * LEARN_CLOCK_MODEL (HCA3 paper, Algorithm 2): fit points, a line, and optionally the intercept
- * measured once more. The client's half; the reference's is clv_cs_pair_serve.
+ * LEARN_CLOCK_MODEL (HCA3 paper, Algorithm 2): fit points, a line, and optionally a second
+ * measurement of the intercept. The client's half; the reference's is clv_cs_pair_serve.
  */
 #include "clocksync/methods/cs_pair.h"
 #include "util/util_alloc.h"

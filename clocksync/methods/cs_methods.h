@@ -2,7 +2,7 @@
  *
  * The blocking algorithms that synchronise the ranks of a program (JK, HCA, HCA2, HCA3 and others)
  * over a link table, the clocks that they start from, and their labels. For tools, benchmarks and
- * simulation; the component has the tracker of clocksync.h alone.
+ * simulation; the component uses only the tracker of clocksync.h.
  *
  * Convention and models: clocksync.h.
  * Units: int64 ns; doubles only for slopes and differences; drift in ppb.

@@ -3,7 +3,7 @@
  * The offset between two clocks, measured once: SKaMPI-Offset, Mean-RTT-Offset, Netgauge's, and
  * Cristian's.
  *
- * All return a point: the offset, the local time it holds for, and a bound. The papers stop
+ * All return a point: the offset, the local time at which it holds, and a bound. The papers stop
  * at the offset; the bound comes from the same timestamps and assumes nothing about symmetry.
  * Papers write offset = reference - client; here positive means the client is ahead.
  */

@@ -2,7 +2,7 @@
  *
  * Pings between two ranks, the reference's answers, and records of models. See cs_pair.h.
  *
- * What arrives is the world's: every message is checked for length (by the link), kind and number
+ * Input is not trusted: the length (by the link), kind and number of every message are checked
  * before it is used.
  */
 #include "clocksync/methods/cs_pair.h"

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Two ranks of a group measuring one clock against the other. Internal to the module.
+ * Two ranks of a group measure one clock against the other. Internal to the module.
  *
- * The client drives: it pings until it knows enough, then says it is done. The reference answers
- * whatever comes (cs_pair_serve), so no algorithm has to be programmed twice, and a client that
- * gives up early leaves nobody waiting.
+ * The client drives: it pings until it knows enough, then says that it is done. The reference
+ * answers every ping (clv_cs_pair_serve). So no algorithm has to be programmed twice, and a client
+ * that gives up early leaves no rank waiting.
  */
 #ifndef CLV_CS_PAIR_H
 #define CLV_CS_PAIR_H

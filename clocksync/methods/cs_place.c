@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Whose clock this process reads, and where it runs (util_place.h, util_topology.h): what levels of
- * H2HCA and H3HCA are made of. Asked once at start.
+ * The identity of the clock that this process reads, and of the place where it runs (util_place.h,
+ * util_topology.h). The levels of H2HCA and H3HCA are made from these. Asked once at start.
  *
- * What decides is the boot id (one per kernel) and, for time, the time namespace: two of them on
- * one kernel read different clocks.
+ * The boot id (one per kernel) decides and, for time, also the time namespace: processes in two
+ * time namespaces of one kernel read different clocks.
  */
 #include <string.h>
 

@@ -2,8 +2,8 @@
  *
  * One method running over one group: what the algorithms share. Internal to the module.
  *
- * Algorithms think in virtual ranks: the reference is 0, the others follow it round the ring, so
- * that any rank can be the reference.
+ * Algorithms use virtual ranks: the reference is 0, and the others follow it around the ring, so
+ * any rank can be the reference.
  */
 #ifndef CLV_CS_RUN_H
 #define CLV_CS_RUN_H

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Everybody measures against the reference itself: O(p) turns, no sum of errors.
+ * Every rank measures against the reference itself: O(p) turns, and errors do not add up.
  *
  * SKaMPI (MBR, appendix B.1): one offset each, no drift. JK (MBR, appendix B.3): fit points taken
  * in turn, point 1 of all clients, point 2 of all, so each client's points spread over the whole
- * synchronisation. That is what makes JK accurate, and slow.
+ * synchronisation. That makes JK accurate, and slow.
  */
 #include "clocksync/methods/cs_run.h"
 #include "util/util_alloc.h"

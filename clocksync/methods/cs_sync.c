@@ -3,9 +3,9 @@
  * The entry of the blocking family: checks, the table of algorithms, and the levels of H2HCA and
  * H3HCA (HCA3 paper, sections IV-A to IV-D).
  *
- * A level is a group of its own with its own method; what the upper level made of the clock is
- * where the reference of the lower level starts. Models are always against the one global clock,
- * so nothing nests and nothing has to be flattened.
+ * A level is a group of its own with its own method. The reference of a lower level starts from the
+ * clock that the upper level gave it. Models are always against the one global clock, so they never
+ * nest and need no flattening.
  */
 #include "clocksync/methods/cs_run.h"
 #include "util/util_alloc.h"

@@ -3,9 +3,9 @@
  * Models gathered up an inverted binomial tree: Netgauge, HCA2 and HCA.
  *
  *     p = 6, power = 4:    round 1   1 -> 0   3 -> 2
- *                          round 2   2 -> 0, with what 2 knows of 3
- *                          round 3   4 -> 0   5 -> 1, and 5 tells 0 what it knows of 1
- *                          then 0 sends everybody the model against 0
+ *                          round 2   2 -> 0, with 2's model of 3
+ *                          round 3   4 -> 0   5 -> 1, and 5 sends 0 its model against 1
+ *                          then 0 sends each rank that rank's model against 0
  *
  * Each pair measures base clocks; the reference of a pair merges its model with those its client
  * collected (MBR, section 4.4, Equation 1), so errors add up along the way. HCA then measures each
