@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The .clva file: its tables, and everything to bytes (see record_clva.h).
+ * The .clva file: its tables, and the encoding of head and records (see record_clva.h).
  */
 #include "record/record_clva.h"
 

@@ -8,12 +8,12 @@
  *      kind, length, payload                                                record ...
  *
  * What: the tables of operations, kinds and head fields; head and records to bytes and back. Times
- * are of the node's own clock; its clock records convert them to global ones.
+ * are on the node's own clock; its clock records convert them to global ones.
  * Not: recording (record_ring.h, record_drain.h), nor the meaning of the times (trace_numbers.h). A
  * reader skips kinds that it does not know; a change that it must not skip raises the version.
  *
  * Units: ns, bytes; ranks are those of MPI_COMM_WORLD unless said otherwise.
- * Errors: CLV_INVALID, CLV_LIMIT; of the decoders CLV_PROTOCOL, and CLV_AGAIN where bytes end too
+ * Errors: CLV_INVALID, CLV_LIMIT; from the decoders CLV_PROTOCOL, and CLV_AGAIN where bytes end too
  *   early.
  * Memory: none; a decoded record points into the bytes that it was decoded from.
  * Threads: safe.

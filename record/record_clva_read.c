@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The .clva file: bytes back to head and records, every length checked (see record_clva.h).
+ * The .clva file: decodes head and records and checks every length (see record_clva.h).
  */
 #include "record/record_clva.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The rings of a node into its file (see record_drain.h).
+ * Writes the rings of a node into its file (see record_drain.h).
  */
 #include "record/record_drain.h"
 

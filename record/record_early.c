@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * What TCP connections take unread (see record_early.h).
+ * How many unread bytes TCP connections accept (see record_early.h).
  */
 #include "record/record_early.h"
 

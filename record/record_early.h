@@ -6,13 +6,13 @@
  *      sender's buffer | wire | window that the receiver offers
  *
  * What: looks at the connection of this process that has sent most; sends and sets nothing.
- * Not: the owner of the connection. In an MPI program that moves vectors over TCP it is MPI.
+ * Not: the owner of the connection. In an MPI program that sends vectors over TCP, MPI owns it.
  *
  * Units: bytes.
  * Errors: none: without such a connection, or on a kernel before Linux 5.4, the answer is 0.
  * Memory: none.
  * Threads: safe.
- * Cost: two system calls a descriptor of the process.
+ * Cost: two system calls per descriptor of the process.
  */
 #ifndef CLV_RECORD_EARLY_H
 #define CLV_RECORD_EARLY_H

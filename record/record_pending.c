@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Calls that are not complete, by their request (see record_pending.h).
+ * Finds incomplete calls by their request (see record_pending.h).
  */
 #include "record/record_pending.h"
 

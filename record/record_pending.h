@@ -2,11 +2,11 @@
  *
  * Incomplete calls of a rank, by the address of their request.
  *
- *      begin: add, with what is known ... complete: find, take what is known, drop
+ *      begin: add, with the call's data ... complete: find, take the data, drop
  *
  * What: a table of fixed size. A repeated address is a new call: it replaces the old entry, whose
  * completion was never seen. Persistent requests stay until they are freed.
- * Not: what a request is (coll_clv_record_requests.c).
+ * Not: the nature of a request (coll_clv_record_requests.c).
  *
  * Units: ns.
  * Errors: none; add returns NULL where there is no room.

@@ -4,14 +4,14 @@
  *
  *      the rank: written -> slots ... the thread: -> taken
  *
- * What: one writer process, whose threads take turns; one reader. No side waits for the other: a
- * slot that finds no room, or finds the ring held too long, is dropped and counted. Zeroed memory
+ * What: one writer process, whose threads take turns; one reader. Neither side waits for the other:
+ * a slot that finds no room, or finds the ring held too long, is dropped and counted. Zeroed memory
  * is an empty ring.
- * Not: what a slot means (record_clva.h).
+ * Not: the meaning of a slot (record_clva.h).
  * Cost: a slot is 32 bytes; about 15 ns where the ring is in the cache.
  *
  * Units: slots of CLV_CLVA_SLOT_BYTES.
- * Errors: none: what is dropped is counted.
+ * Errors: none: dropped slots are counted.
  * Memory: the caller's.
  * Threads: push by any thread of the writer; take by one thread, of any process.
  */
