@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The one way to the heap. A test can replace the allocator to walk out-of-memory at every site.
+ * The only way to the heap. A test can replace the allocator to fail each allocation in turn.
  *
  * clv_alloc returns zeroed memory for n_items objects of item_bytes each, or NULL (also when the
- * product overflows, or is 0). clv_alloc_unset leaves the contents open, for large arrays that are
- * written before they are read: zeroing takes a tenth of the time to make a plan. clv_alloc_line
- * gives one zeroed object aligned to a cache line, for data that each call reads. clv_free takes
- * NULL.
+ * product overflows, or is 0). clv_alloc_unset leaves the contents undefined, for large arrays that
+ * are written before they are read: zeroing takes a tenth of the time to make a plan.
+ * clv_alloc_line gives one zeroed object aligned to a cache line, for data that each call reads.
+ * clv_free takes NULL.
  *
  * A process may keep a spare, which supplies memory when the heap has none, so that the background
- * thread can finish what other hosts depend on. Once the spare is in use, clv_alloc_is_short says
- * so, and code that can do without memory does.
+ * thread can finish the work that other hosts depend on. Once the spare is in use,
+ * clv_alloc_is_short says so, and code that can do without memory does.
  *
  * Units: bytes.
  * Errors: NULL: no memory, a product that overflows, or 0 bytes.
- * Memory: what is given is the caller's until clv_free. The spare is address space until it is
- * touched, and what was taken from it is not used again.
- * Threads: the hook is set, and the spare dropped, while no other thread runs. A spare may come,
- * from one thread at a time, while others allocate. Everything else is safe.
+ * Memory: an allocation is the caller's until clv_free. The spare is address space until it is
+ * touched, and memory taken from it is not used again.
+ * Threads: the hook is set, and the spare dropped, while no other thread runs. A spare may be
+ * added, from one thread at a time, while others allocate. Everything else is safe.
  */
 #ifndef CLV_UTIL_ALLOC_H
 #define CLV_UTIL_ALLOC_H

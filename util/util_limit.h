@@ -3,9 +3,9 @@
  * Limits of the process (setrlimit, ulimit) as errors of the call that meets them.
  *
  * For some limits the kernel sends a signal that ends the program: if a file, shared memory
- * included, would exceed RLIMIT_FSIZE, the calling thread gets SIGXFSZ beside the error EFBIG.
- * Between begin and end only the error remains. Handlers stay as they are, and after end so does
- * the thread's mask; a SIGXFSZ that had been waiting before still waits.
+ * included, would exceed RLIMIT_FSIZE, the calling thread gets SIGXFSZ in addition to the error
+ * EFBIG. Between begin and end only the error remains. Handlers stay as they are. After end, the
+ * thread's mask is as before, and a SIGXFSZ that was pending before begin is still pending.
  *
  * Units: bytes.
  * Errors: none; errno is kept.

@@ -6,10 +6,10 @@
  * Messages between one pair arrive in order. recv takes exactly n_bytes from peer.
  *
  * Units: bytes, ns.
- * Errors: CLV_TIMEOUT after timeout_ns (> 0), CLV_LOST when the peer is gone, CLV_PROTOCOL when
- *   the message has another length.
+ * Errors: CLV_TIMEOUT after timeout_ns (> 0), CLV_LOST when the peer is gone, CLV_PROTOCOL when the
+ *   message has another length.
  * Memory: data is the caller's, during the call.
- * Threads: one uses a link at a time.
+ * Threads: one at a time per link.
  */
 #ifndef CLV_UTIL_LINK_H
 #define CLV_UTIL_LINK_H

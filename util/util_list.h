@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Lists of names as users write them: by commas; a ^ before the list means all but these.
+ * Lists of names as users write them: separated by commas; a leading ^ means all names but these.
  *
  * Units: bit 1 << code for each name.
- * Errors: CLV_INVALID: a name that is not known.
+ * Errors: CLV_INVALID: an unknown name.
  * Memory: none.
  * Threads: safe.
  */

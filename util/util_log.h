@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Where log lines go. A module logs where a thing is decided, once, in lower case, value then unit,
- * without a newline. The default sink drops everything; the component sends lines to
+ * Where log lines go. A module logs a decision where it makes it, once, in lower case, value then
+ * unit, without a newline. The default sink drops everything; the component sends lines to
  * opal_output, tools to stderr.
  *
  * Units: as each line says.
- * Errors: none: a line that does not fit is cut.
+ * Errors: none: a line that is too long is cut.
  * Memory: none; a line is valid during the call of the sink.
  * Threads: the sink is set while no other thread runs; clv_log is then safe if the sink is.
  */

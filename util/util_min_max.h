@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The smaller and the larger of two int64, mostly the earlier and the later of two times, and which
- * comes first.
+ * The smaller and the larger of two int64, mostly the earlier and the later of two times, and the
+ * comparison that sorts them.
  *
  * Units: the caller's.
  * Errors: none.

@@ -3,11 +3,11 @@
  * The processors that a process may use, and whether the processes of a host must share them, by
  * affinities and by the quotas of control groups (versions 1 and 2).
  *
- * Not: consequences, nor load by others. A processor is what the kernel counts as one: two hardware
- * threads of a core are two.
+ * Not: the consequences, nor load by other programs. A processor is what the kernel counts as one:
+ * two hardware threads of a core are two.
  *
  * Units: quotas in thousandths of a processor.
- * Errors: none; what cannot be read is no limit.
+ * Errors: none; a limit that cannot be read counts as none.
  * Memory: none kept.
  * Threads: safe.
  */

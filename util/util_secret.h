@@ -9,7 +9,7 @@
  * Units: bytes.
  * Errors: NULL, no memory.
  * Memory: 4 KiB for each 32 cells; pages stay until the process ends, and are used again.
- * Threads: any; one lock, held for a look at the pages.
+ * Threads: any; one lock, held while the pages are searched.
  */
 #ifndef CLV_UTIL_SECRET_H
 #define CLV_UTIL_SECRET_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * UTF-8 by the table of RFC 3629, section 4: the first byte says how many follow, and the range of
- * the second excludes what must not be.
+ * UTF-8 by the table of RFC 3629, section 4: the first byte gives the number of bytes that follow,
+ * and the range of the second one excludes invalid encodings.
  */
 #include "util/util_text.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Texts from outside: names of communicators, hosts, programs and regions may hold any bytes. clv
- * writes UTF-8.
+ * Texts from outside: names of communicators, hosts, programs and regions may contain any bytes.
+ * clv writes UTF-8.
  *
  * Units: bytes.
  * Errors: none.

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Hardware parts of a host: sockets, NUMA domains, groups that share a cache. hwloc tells them, for
- * this machine or for the one that HWLOC_XMLFILE or HWLOC_SYNTHETIC describes, whose processors
- * then have this machine's numbers. Without hwloc a host has one part of each kind.
+ * Hardware parts of a host: sockets, NUMA domains, groups that share a cache. hwloc reports them,
+ * for this host or for the one that HWLOC_XMLFILE or HWLOC_SYNTHETIC describes, whose processors
+ * then have this host's numbers. Without hwloc a host has one part of each kind.
  *
  * Not: sharing of a kernel, a clock or a network (util_place.h). Cost: some milliseconds, since
- * hwloc reads the machine; nothing for a process that is bound to no part of it.
+ * hwloc reads the machine; nothing for a process that is not bound.
  *
  * Units: numbers that mean nothing but equality, within a host.
- * Errors: none: what is not known is 0.
+ * Errors: none: unknown parts are 0.
  * Memory: none is left.
  * Threads: safe; the topology is its caller's.
  */
