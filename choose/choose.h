@@ -3,32 +3,32 @@
  * The module choose: selects the plan for a forecast. PURE: no Open MPI, no MPI, no threads, no
  * clock.
  *
- * What: takes a forecast and a config (both equal on all ranks) and the state left by this stream's
- * earlier forecasts; returns the choice for the calls that use the forecast, and its plan. Integers
- * only, and a deterministic function of its arguments, because every host's leader computes it
- * alone and all must agree. Its entry is clv_choose_node_plan (choose_node_plan.h): (config, key,
- * forecast, state) -> node plan, for each of the keys that share the forecast (choose_keys.h). The
- * component, the simulation and bench_decide all run this module and add no rule. Not: whether a
- * call is eligible at all, and how a plan is run.
+ * What: takes a forecast and a config (both equal on all ranks) and the state that this stream's
+ * earlier forecasts left; returns the choice for the calls that use the forecast, and its plan. It
+ * uses integers only and is a deterministic function of its arguments, because every host's leader
+ * computes it alone and all must agree. Its entry is clv_choose_node_plan (choose_node_plan.h):
+ * (config, key, forecast, state) -> node plan, for each of the keys that share the forecast
+ * (choose_keys.h). The component, the simulation and bench_decide all run this module and add no
+ * rule. Not: whether a call is eligible at all, and how a plan is run.
  *
  * The rules (docs/design/choice.md):
- *   1. begin: calls without a forecast run the best plan that needs no forecast, by the model
- * against the previous reduce;
+ *   1. begin: calls without a forecast run the best plan that needs none, if the model finds it
+ *      better than the previous function;
  *   2. predict: every candidate plan is made for the clipped arrivals and its end estimated;
  *   3. correct: each choice's estimate is multiplied by the ratio of its measured calls to their
  *      estimates, which corrects a model that flatters a plan;
- *   4. choose the least, but leave the previous reduce only for a clear gain, and a running
- *      choice only for a clear gain;
- *   5. guard: a plan whose replay with equal arrivals ends more than a share later than the best
- *      such replay is no candidate (choose_guard.h): this bounds the cost of wrong predictions;
+ *   4. choose the least, but leave the previous function, or a running choice, only for a clear
+ *      gain;
+ *   5. guard: a plan is no candidate if its replay with equal arrivals ends more than a share later
+ *      than the best such replay (choose_guard.h): this bounds the cost of wrong predictions;
  *   6. judge: once a block of calls has measured the program's iteration time under the current
  *      choice, another choice replaces it only by the iteration time of its own blocks, in trials
  *      at a bounded rate (choose_try.h);
- *   7. decoupled: if ranks do not wait for each other's results, orders that follow the arrivals
- *      are charged with the distance that the ranks would lose.
+ *   7. decoupled: if ranks do not wait for each other's results, an order that follows the arrivals
+ *      is charged with the distance that the ranks would lose.
  *
  * Plans are made for arrivals in whole round lengths, counted from the first, with or without a
- * cache: so a plan is a function of the forecast alone, whatever a host's cache holds.
+ * cache. So a plan is a function of the forecast alone, whatever a host's cache holds.
  *
  * Cost: one plan per candidate tried, on the background thread; docs/design/schedule.md has a
  * table.

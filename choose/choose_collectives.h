@@ -3,12 +3,12 @@
  * The collectives that the component takes over, as a table: one row each.
  *
  * The row generates the number in stream keys, the parameters coll_clv_<name>_algorithm and of the
- * least size, a counter of calls, the functions of the communicator that are saved and restored,
- * and the words in messages. Beside its row a collective has one file, coll_clv/coll_clv_<name>.c,
- * with MPI's function and the previous one (CONTRIBUTING.md).
+ * least size, a counter of calls, the communicator's functions that are saved and restored, and the
+ * words in messages. Beside its row a collective has one file, coll_clv/coll_clv_<name>.c, with
+ * MPI's function and the previous one (CONTRIBUTING.md).
  *
- * PURE: no code, no Open MPI. Not in coll_clv, because the chooser, the simulation and the page of
- * parameters read it, too.
+ * PURE: no code, no Open MPI. Not in coll_clv, because the chooser, the simulation and the
+ * generator of the parameters page read it, too.
  */
 #ifndef CLV_CHOOSE_COLLECTIVES_H
 #define CLV_CHOOSE_COLLECTIVES_H

@@ -3,16 +3,16 @@
  * The program's gain from the choice, by measurements, never by estimates.
  *
  *     incumbent: a plan      |= iteration =| trial of the previous function |= iteration =|
- *                                           what those calls took, and what as many would
- *                                           have taken by the iteration time before them
+ *                                           the time of those calls, against as many of the
+ *                                           iteration time before them
  *     incumbent: previous    |= iteration =| trial of a plan ... it wins: incumbent
  *
  * In both cases the two ran in the same program, side by side. The same ratio is applied to the
- * plan's other intervals; those of a plan that was never compared are unknown. The intervals
+ * plan's other intervals; the gain of a plan that was never compared is unknown. The intervals
  * include the losses of trials.
  *
- * Not: what follows from a trial (choose_try.h), and words (choose_verdict.h).
- * PURE. Units ns; of a call, what it takes by coll_clv_objective. Errors: none. Memory: none.
+ * Not: the consequences of a trial (choose_try.h), and the wording (choose_verdict.h).
+ * PURE. Units ns; a call's time is that which coll_clv_objective names. Errors: none. Memory: none.
  * Thread-safe on distinct states. Cost: a few numbers per forecast.
  */
 #ifndef CLV_CHOOSE_GAIN_H

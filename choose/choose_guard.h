@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The guard: how badly a plan may end when every prediction is wrong.
+ * The guard: a bound on how late a plan may end if every prediction is wrong.
  *
  * A plan runs its steps in a fixed order, so each of its completion times is a maximum of sums of
- * arrivals and durations: put every rank's arrival at the last one's and nothing ends earlier. So
+ * arrivals and durations: if every rank arrives when the last one does, nothing ends earlier. So
  * after(plan, any arrivals) <= after(plan, equal arrivals), one number known before the plan runs.
- * What `auto` may take has that number within (1 + coll_clv_guard_permille / 1000) times that of
- * the best plan that needs no forecast.
+ * `auto` takes only plans for which that number is within (1 + coll_clv_guard_permille / 1000)
+ * times that of the best plan that needs no forecast.
  *
  * Plans whose loss is bounded by their shape (needs times 2) may take more, as long as the rank
- * predicted to come last did in each of the last CLV_POLICY_SURE_SETS judged calls: half the share
- * for each of them and for two more, up to CLV_POLICY_MOST_TRUST times the share.
+ * predicted to come last did so in each of the last CLV_POLICY_SURE_SETS judged calls: half the
+ * share for each of these calls and for two more, up to CLV_POLICY_MOST_TRUST times the share.
  *
- * Not: what is chosen among the plans that pass. The proof is about the model of sched_cost.h.
+ * Not: the choice among the plans that pass. The proof is about the model of sched_cost.h.
  * PURE and private to the decider. Units ns. Cost: one search over equal arrivals per stream and
  * length, one replay per candidate that would become the best.
  */

@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * How fast the program goes, from the record sets alone: the time from one sampled call's last
- * arrival to the next one's, over the calls between, is the iteration time under what ran in them.
- * A single call shows nothing, because its ranks may have been early due to the calls before. So
- * calls form blocks, and an iteration time is the median of three blocks.
+ * How fast the program goes, from the record sets alone. The time from one sampled call's last
+ * arrival to the next one's, divided by the calls between, is the iteration time under their
+ * choice. A single call shows nothing, because its ranks may have been early due to the calls
+ * before. So calls form blocks, and an iteration time is the median of three blocks.
  *
  *     set        set        set     n calls, all of one choice: the forecast before them
  *      |--- n ----|--- n ----|      decided once
  *     last arrival to last arrival: n x iteration time
  *
- * Computing before the newest call that is more than twice the usual, and than an iteration, is a
- * pause of the program (a checkpoint, another phase), and that interval is left out of its block; a
- * second one in a row is not: the program has changed. Between sampled calls only the time is
- * known: an interval much longer than its calls explain contains a pause, up to three times in a
- * row.
+ * If the computing before the newest call takes more than twice the usual and more than an
+ * iteration, the program paused (a checkpoint, another phase), and that interval is left out of its
+ * block. A second one in a row is counted: the program has changed. Between sampled calls only the
+ * time is known: an interval much longer than its calls explain contains a pause, up to three times
+ * in a row.
  *
- * With coll_clv_objective `after` or `mpi_time` a block holds, in place of that, what the calls
- * measured in it took after their last arrival, or in MPI.
+ * With coll_clv_objective `after` or `mpi_time`, a block holds instead the measured calls' time
+ * after their last arrival, or in MPI.
  *
- * Not: what follows from an iteration time (choose_try.h).
+ * Not: the consequences of an iteration time (choose_try.h).
  * PURE and private to the decider. Units ns. Errors: none. Memory: none. Thread-safe on distinct
  * blocks. Cost: a few numbers per forecast.
  */

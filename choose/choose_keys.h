@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Two keys of a call. Its arrivals key (collective, size class) names the stream that records and
- * forecasts belong to; its plan key (collective, root, total bytes, max segments) what is decided
- * and measured. So calls with a rotating root, or with slightly varying sizes, learn arrivals
+ * Two keys of a call. Its arrivals key (collective, size class) names the stream of its records and
+ * forecasts; decisions and measurements belong to its plan key (collective, root, total bytes, max
+ * segments). So calls with a rotating root, or with slightly varying sizes, learn arrivals
  * together, and each gets the plan for its own root.
  *
- * What: the table of a stream's recently used plan keys, which every rank keeps and gives at the
- * end of its calls, and what the background thread remembers for each of them.
- * Not: decisions (choose.h), nor how it gets to the thread (pap_predict.h).
+ * What: the table of a stream's recently used plan keys, which every rank keeps and publishes at
+ * the end of its calls, and the background thread's state for each of them.
+ * Not: decisions (choose.h), nor how the table gets to the thread (pap_predict.h).
  *
- * A slot's identity is its key: the least recently used one is replaced, by the order of calls,
+ * Its key identifies a slot; a new key replaces the least recently used one, in the order of calls,
  * which is the same on all ranks, hence so is the table. PURE. Cost: a look at 8 keys per call.
  */
 #ifndef CLV_CHOOSE_KEYS_H

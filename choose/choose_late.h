@@ -8,10 +8,10 @@
  *                                                   own time
  *
  * The end of the call does not matter to such a program, because the others have the whole gap to
- * finish. What matters is the late rank's own time in the call: the others' result lies ready when
- * it arrives, and its messages leave without it. So plans are compared by that time, with messages
- * that travel early, or by the time at which the others leave if the gap is too short for them. Few
- * messages then beat a short call with many.
+ * finish. What matters is the late rank's own time in the call: the others' result is ready when it
+ * arrives, and its messages leave without it. So plans are compared by that time, with messages
+ * that travel early, or by the time at which the others leave if the gap is too short for them.
+ * Then a plan with few messages beats a shorter call with many.
  *
  * Not: whether the plan may run at all (choose_guard.h). PURE and private to the decider. Units ns.
  */

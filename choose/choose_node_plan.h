@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The module's entry: (config, keys, forecast, memory) -> node plans, which lie beside a forecast
- * in the host's table: for each plan key of the stream a decision and the steps of this host's
- * ranks, made by the background thread before any rank asks.
+ * The module's entry: (config, keys, forecast, memory) -> node plans, which are stored beside a
+ * forecast in the host's table. For each plan key of the stream, a node plan holds a decision and
+ * the steps of this host's ranks. The background thread makes it before any rank asks.
  *
  * Layout: the list of keys, most recently used first, then their node plans in that order. All
- * ranks find the same keys: a missing key runs as without a forecast, on all ranks. A node plan is
- * its header, an index of n_listed + 1 offsets in rank order, then the steps. A node plan whose
- * steps did not fit has n_listed 0: the ranks then make the plan themselves, from the same forecast
- * and decision. PURE.
+ * ranks find the same keys: on every rank, a call with a missing key runs as without a forecast. A
+ * node plan is its header, an index of n_listed + 1 offsets in rank order, then the steps. A node
+ * plan whose steps did not fit has n_listed 0: the ranks then make the plan themselves, from the
+ * same forecast and decision. PURE.
  *
  * Units: int64 ns; sizes in bytes, steps counted.
  * Errors: in the node plan's status, so that every rank of the host sees them; a plan that does
  *   not fit goes without steps.
- * Memory: all of it lies in the node_plans of the caller (clv_node_plans_capacity says how much);
- *   the chooser's ranks and cache stay its owner's.
+ * Memory: all in the caller's node_plans (clv_node_plans_capacity gives the size); the chooser's
+ *   ranks and cache stay their owner's.
  * Threads: one chooser is used by one thread at a time; counters are summed over all choosers.
  */
 #ifndef CLV_CHOOSE_NODE_PLAN_H

@@ -3,15 +3,15 @@
  * The previous function as a plan (see choose_previous.h).
  *
  * Open MPI's reduce of medium and long vectors is an unsegmented binomial tree. With a link for
- * each rank it ends after as many vectors as the tree is deep: each rank receives its children in a
- * fixed order, so a late child holds up the others whenever they came. Early ranks wait as in the
- * replay. If ranks share links, the replay gives both times, because the number of crossings of a
- * link depends on the ranks' places.
+ * each rank it takes one vector per level: a rank receives from its children in a fixed order, so a
+ * late child delays those after it. Early ranks wait as in the replay. If ranks share links, the
+ * replay gives both times, because the crossings of a link depend on the ranks' hosts.
  *
- * Its allreduce is Rabenseifner's: halves, quarters, ... of the vector, each way at once, to a sum
- * of parts and back, the halves between neighbours in rank. Large messages wait for their receiver,
- * and the two directions partly follow each other (docs/decisions/0011). No rank ends before all
- * have arrived. If ranks share links, a step takes as long as the traffic of the busiest link.
+ * Its allreduce is Rabenseifner's: halves, quarters, ... of the vector are exchanged, first to
+ * combine the parts, then back to distribute the result; halves go between neighbours in rank.
+ * Large messages wait for their receiver, and the two directions partly follow each other
+ * (docs/decisions/0011). No rank ends before all have arrived. If ranks share links, a step lasts
+ * as long as the busiest link needs.
  */
 #include "choose/choose_previous.h"
 

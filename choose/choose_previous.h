@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The previous function's time, by the model. PURE; for the decider, and apps/what_if which has no
- * other model of an allreduce.
+ * The previous function's time, by the model. PURE; for the decider, and for apps/what_if, which
+ * has no other model of an allreduce.
  *
  * Not: its measured time (choose_score.h).
  * Units: ns.
  * Errors: CLV_NO_MEMORY.
  * Memory: none kept.
- * Threads: safe. Cost: of a reduce the replay of a plan of one segment, else
- * O(ranks), of an allreduce on places O(ranks log ranks).
+ * Threads: safe. Cost: for a reduce the replay of a plan of one segment, otherwise O(ranks); for an
+ * allreduce on shared hosts O(ranks log ranks).
  */
 #ifndef CLV_CHOOSE_PREVIOUS_H
 #define CLV_CHOOSE_PREVIOUS_H

@@ -3,11 +3,11 @@
  * The output of coll_clv_print: which ranks are late, by how much, how certain that is, and the
  * choice made from it.
  *
- * PURE: writes text through a function the caller gives; no Open MPI here. Lines carry no newline.
- * Cost: O(ranks) per forecast, O(sends) per plan; only when the user asked.
+ * PURE: writes text through a function that the caller gives; no Open MPI. Lines carry no newline.
+ * Cost: O(ranks) per forecast, O(sends) per plan; only if the user asked for it.
  *
  * Units: times as text in ms or us, with their unit.
- * Errors: none; what does not fit a line is cut.
+ * Errors: none; a line that is too long is cut.
  * Memory: none; a line is valid during the call of print.
  * Threads: safe, if print is.
  */

@@ -3,8 +3,8 @@
  * The candidates for one forecast: each kind of plan in a few segment counts, made or estimated
  * fast, estimated and scored. PURE and private to the decider.
  *
- * Not: which of them is taken (choose.c). Cost: a plan per candidate that could still win; where
- * ranks share places only its fast estimate.
+ * Not: the choice among them (choose.c). Cost: a plan per candidate that could still win; where
+ * ranks share hosts only its fast estimate.
  */
 #ifndef CLV_CHOOSE_SEARCH_H
 #define CLV_CHOOSE_SEARCH_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The tables of this module as rows, and the functions that read a row.
+ * The rows of this module's tables, and the functions that read a row.
  */
 #include "choose/choose.h"
 

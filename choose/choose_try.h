@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The incumbent, and trials of other choices. Estimates say which trials are worth their cost; the
- * iteration time of a trial's own blocks, against those before it, says whether it paid.
+ * The incumbent, and trials of other choices. Estimates say which trials are worth their cost. The
+ * iteration time of a trial's own blocks, compared with those before, says whether it paid.
  *
  *      no incumbent     ... runs ...    | trial: 1 block, 2 more if it is good | runs ...
  *      by estimates      its time       |   better: it wins    no: waits       |
  *
  * Trials lose less than half a percent of a stream's time, not counting pauses of the program, and
- * nothing in its first calls. A trial begins when that budget covers what its first calls are
- * expected to lose, and ends early when it is used up. The time that its calls took longer than
- * those before it is the stream's regret. An algorithm that lost a trial waits, each time twice as
- * long, until the program changes.
+ * nothing in its first calls. A trial begins when that budget covers its first calls' expected
+ * loss, and ends early when it is used up. The time by which its calls exceed those before is the
+ * stream's regret. After a loss an algorithm waits, each time twice as long, until the program
+ * changes.
  *
  * Not: blocks and iteration times (choose_iterations.h), nor estimates (choose_score.h).
  * PURE and private to the decider. Units ns. Errors: none. Memory: none. Thread-safe on distinct

@@ -8,8 +8,8 @@
  *
  * PURE.
  *
- * Units: ns; seconds and milliseconds in words.
- * Errors: none; what does not fit is cut.
+ * Units: ns; seconds and milliseconds in the sentence.
+ * Errors: none; a sentence that is too long is cut.
  * Memory: none.
  * Threads: safe.
  */

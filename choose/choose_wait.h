@@ -7,14 +7,14 @@
  *      |--- sleeps, in slices -------------|------- spins ------|-- sleeps, short slices ...
  *
  * What: a history of waits with a period of 1 to 4 calls, a prediction with its error, the length
- * of the next slice. Ranks may differ: nothing here has to be equal on all.
+ * of the next slice. Results may differ between ranks.
  * Not: sleeping, clocks, MPI (coll_clv/coll_clv_sleep.h).
  *
  * Units: ns since the wait began, on any clock.
  * Errors: none; without history or forecast the slices are timeouts of a tenth of the time waited.
  * Memory: the caller's, no allocation.
  * Threads: one per history.
- * Cost: a wait that was none is two stores; a prediction some 60 additions.
+ * Cost: two stores for a call without a wait; some 60 additions for a prediction.
  */
 #ifndef CLV_CHOOSE_WAIT_H
 #define CLV_CHOOSE_WAIT_H
