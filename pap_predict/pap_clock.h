@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * One host's global clock, kept by its leader's thread: when to ping the tree parent, and what its
- * answers say. The tree's edges are HCA3's pairs (child i and i without its lowest bit): each host
+ * answers mean. The tree's edges are HCA3's pairs (child i and i without its lowest bit): each host
  * learns the global time of its parent once the parent knows its own, level by level.
  *
- * A burst at the start, a few more while the drift is being learnt, then one every few seconds, or
- * every half minute while nobody uses the clock: an idle thread is to cost nothing that could be
- * measured. Every other frame between the two carries timestamps as well and is taken along.
+ * A burst at the start, a few more pings while the drift is learnt, then one every few seconds, or
+ * every half minute while the clock is not in use: an idle thread must have no measurable cost.
+ * Every other frame between the two also carries timestamps, which are used, too.
  * Not: sockets. Pure but for one look at the suspend counter per burst. One thread at a time.
  */
 #ifndef CLV_PAP_CLOCK_H

@@ -4,8 +4,8 @@
  * allgather.
  *
  * It says which ranks share a host, how to reach this rank's table and thread, and (rank 0's) the
- * group's key. A host may have any number of network addresses: an endpoint record has the first of
- * them and how many there are; where one has more, a second exchange moves the others of all ranks.
+ * group's key. A host may have any number of network addresses: an endpoint record has the first
+ * ones and their total number; if there are more, a second exchange moves the rest for all ranks.
  * An endpoint record comes from another process: decode checks every field before use. Pure but for
  * clv_pap_endpoint_host, which reads /proc. Any thread.
  */

@@ -2,9 +2,9 @@
  *
  * A group on one rank: the three steps of its life and the calls; see pap_predict.h.
  *
- * A call touches the rank's own streams and the host's table, nothing else: no lock, no heap. One
- * system call at most, and none in a program that calls regularly: the host's last rank to give a
- * record rings its leader's thread, unless that looks by itself (pap_polling.h).
+ * A call touches only the rank's own streams and the host's table: no lock, no heap. It makes at
+ * most one system call, and none in a program that calls regularly: the host's last rank to publish
+ * a record rings its leader's thread, unless the thread polls (pap_polling.h).
  */
 #include <sched.h>
 #include <stddef.h>

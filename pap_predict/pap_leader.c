@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * A leader's life and its round; see pap_leader.h, and pap_leader_parts.h for its other files.
+ * A leader's life and its rounds; see pap_leader.h, and pap_leader_parts.h for its other files.
  */
 #include "pap_predict/pap_leader_parts.h"
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * A host's leader in one group: what the thread does for it. Collects the records of the host's
- * ranks from the table, runs the agreement over the connections to its tree neighbours, keeps the
- * clock, and publishes forecasts. Private to the pap_predict module.
+ * A host's leader in one group: the thread's work for that group. It collects the records of the
+ * host's ranks from the table, runs the agreement over the connections to its tree neighbours,
+ * keeps the clock, and publishes forecasts. Private to the pap_predict module.
  *
- * It outlives the group on its own rank: others may still need what it passes on. All functions
- * run under the thread's lock.
+ * It outlives the group on its own rank: other hosts may still need what it passes on. All
+ * functions run under the thread's lock.
  * Memory: agreement, histories and state for node plans, all at create: O(ranks * window).
  */
 #ifndef CLV_PAP_LEADER_H

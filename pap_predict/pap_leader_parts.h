@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * The inside of a leader (pap_leader.h), for the files that share it: pap_leader.c its life and its
- * round, pap_route.c connections, frames and the clock, pap_relay.c the way over MPI where a
+ * periodic work, pap_route.c connections, frames and the clock, pap_relay.c the relay over MPI if a
  * connection stays away, pap_collect.c records in, pap_publish.c forecasts out. For nobody else.
  * All of it runs under the thread's lock.
  */

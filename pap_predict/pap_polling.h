@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * When a leader's thread looks for the next records of a slot by itself. A rank that wakes the
- * thread pays a system call, microseconds in the middle of MPI_Reduce; a thread that knows when the
- * records will come sets itself a timer, and the rank only stores.
+ * When a leader's thread looks for the next records of a slot without a bell. A rank that wakes the
+ * thread pays a system call, microseconds in the middle of MPI_Reduce. A thread that knows when the
+ * records will come sets a timer, and the rank only stores.
  *
  *      records          the smaller of the two newest distances, d             nothing came:
  *         |------------------------------------------------|-|-|--|----|--------|  ranks ring
  *                                                          looks at d + d/16, d/8, d/4, d/2, d
  *
- * What comes later rings. After records that came much earlier than expected ranks ring until two
- * distances are known again. So a program that calls regularly rings never, an irregular one each
- * time, and if calls stop, the last look is one distance after the missing call. A rank that needs
- * a forecast rings in any case, so no rank waits for a look.
+ * For records that come later, ranks ring. After records much earlier than expected, they ring
+ * until two distances are known again. So ranks never ring in a program that calls regularly, and
+ * always in an irregular one; if calls stop, the last look is one distance after the missing call.
+ * A rank that needs a forecast rings in any case, so no rank waits for a look.
  *
  * Pure: no time, no table. Local ns. One slot, one thread at a time.
  */

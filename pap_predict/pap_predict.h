@@ -8,16 +8,16 @@
  *
  * What: streams, sampled calls, records, record sets, forecasts, predictors; the one background
  * thread, its listener and connections; the host's shared table; the group's global clock.
- * Not: MPI. The caller moves the endpoint records between the ranks (an allgather) and decides what
- * to do with a forecast. Nothing here calls back into MPI, and nothing aborts the process.
+ * Not: MPI. The caller moves the endpoint records between the ranks (an allgather) and decides how
+ * to use a forecast. The module never calls back into MPI and never aborts the process.
  *
  * Life: open (first eligible call of the process) -> per communicator: endpoint record,
  * group_create, group_activate -> call_begin / forecast / call_end per call -> group_free -> close.
  *
  * Units: int64 ns, local or global as the name says; lengths in bytes; calls and ranks counted
  *   from 0.
- * Errors: CLV_NONE and CLV_AGAIN are answers; failures cost forecasts, never a call, and none is
- *   left to one rank alone.
+ * Errors: CLV_NONE and CLV_AGAIN are answers; a failure costs forecasts, never a call, and always
+ *   on all ranks.
  * Memory: groups are freed by their owner; a forecast points into the caller's array or the host's
  *   table, as its function says; the table is bounded at activation.
  * Threads: one group is used by one thread at a time (as MPI requires for a communicator);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * See pap_process.h: open and close, the thread's round, bells, counters.
+ * See pap_process.h: open and close, the thread's periodic work, bells, counters.
  */
 #include "pap_predict/pap_process.h"
 

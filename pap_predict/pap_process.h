@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The state of the process: the thread, the server of its connections, counters, and the leaders it
- * runs. Private to the pap_predict module.
+ * The state of the process: the thread, the server of its connections, counters, and the leaders
+ * that it runs. Private to the pap_predict module.
  *
  * Lock: clv_net_thread_lock(pap->thread) guards everything here but the counters.
  */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * From a complete record set to the host's table: the forecast, what the caller makes of it, and
- * how long that took; see pap_leader_parts.h.
+ * From a complete record set to the host's table: the forecast, the caller's node plans for it, and
+ * how long these took; see pap_leader_parts.h.
  */
 #include "pap_predict/pap_leader_parts.h"
 

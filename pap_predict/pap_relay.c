@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The relay of a leader: where a connection stays away although MPI works, the agreement's
- * messages go over MPI; see clv_pap_group_relay in pap_predict.h and docs/design/protocol.md.
+ * The relay of a leader: if a connection stays away although MPI works, the agreement's messages go
+ * over MPI; see clv_pap_group_relay in pap_predict.h and docs/design/protocol.md.
  *
- * Who takes it: a child that was cut off in doubt, with its parent (clv_pap_agree_is_cut_off). To
- * the agreement this is a new link that is never lost. A parent whose child's connection is away
- * for connect_timeout_ns listens; it does not know whether the child is in doubt. Once the relay
- * is taken, the connection is not used again: two ways side by side would not keep the order.
+ * A child that was cut off in doubt takes it, with its parent (clv_pap_agree_is_cut_off). To the
+ * agreement this is a new link that is never lost. A parent whose child's connection is away for
+ * connect_timeout_ns listens, without knowing whether the child is in doubt. Once the relay is
+ * taken, the connection is not used again: two paths side by side would not keep the order.
  */
 #include "pap_predict/pap_leader_parts.h"
 

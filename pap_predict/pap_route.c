@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * A leader's connections to its tree neighbours: the way to the parent, links up and lost, frames
- * in and out with their timestamps, and with these the clock; see pap_leader_parts.h.
+ * A leader's connections to its tree neighbours: connecting to the parent, links up and lost,
+ * frames in and out with their timestamps, and with these the clock; see pap_leader_parts.h.
  */
 #include "pap_predict/pap_leader_parts.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * One host's agreement: its memory, and what its other files ask about it; see pap_agree.h and
+ * One host's agreement: its memory, and the queries of its other files; see pap_agree.h and
  * pap_agree_parts.h.
  */
 #include "pap_predict/agree/pap_agree_parts.h"

@@ -7,10 +7,10 @@
  * Host 0 alone decides that a record set is complete; every host passes decisions on in order. The
  * rules, the proofs and the one window that cannot be closed are in docs/design/protocol.md.
  *
- * What it is not: sockets, threads, clocks. The caller serialises the calls of one machine. Any
- * monotonic local clock will do for now_ns. Callbacks must not call back into the machine.
+ * Not: sockets, threads, clocks. The caller serialises the calls of one state machine. Any
+ * monotonic local clock will do for now_ns. Callbacks must not call back into the state machine.
  *
- * A record set that some rank waits for too long is decided to be void: it never comes.
+ * If a rank waits too long for a record set, host 0 decides that the set is void: it never comes.
  *
  * Memory: all of it at create, 4 * (48 + 1) bytes per rank and slot (pages of unused slots stay
  * untouched) plus 92 bytes per rank; nothing later. Cost: O(records) per message.

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The two ends: of all predictions, which host 0 decides or a cut-off host finds certain, and of
- * the group, which goes up the tree as BYE; see pap_agree_parts.h.
+ * The two ends. Host 0 decides the end of all predictions, or a cut-off host finds it certain; the
+ * end of the group goes up the tree as BYE. See pap_agree_parts.h.
  */
 #include "pap_predict/agree/pap_agree_parts.h"
 

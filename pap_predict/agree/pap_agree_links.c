@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Links up and lost, and time: when to ask again, when a silent link counts as lost; see
+ * Links up and lost, and time: when to ask again, and when a silent link counts as lost; see
  * pap_agree_parts.h.
  */
 #include "pap_predict/agree/pap_agree_parts.h"

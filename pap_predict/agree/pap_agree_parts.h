@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * The inside of an agreement (pap_agree.h), for the files that share it: pap_agree.c memory and
- * looking, pap_agree_send.c messages out, pap_agree_receive.c messages in, pap_agree_records.c
+ * queries, pap_agree_send.c messages out, pap_agree_receive.c messages in, pap_agree_records.c
  * records and record sets, pap_agree_links.c links and time, pap_agree_end.c the ends. For nobody
  * else.
  *
  * A slot keeps four record sets: the two newest that were decided complete, which a child may still
- * lack, and the two that ranks may have given records for (decided, decided + 1). More can not be
- * in flight, because a rank gives record q only after it had version q - 1: of all that a child
+ * lack, and the two that ranks may have records for (decided, decided + 1). No others are in
+ * flight, because a rank publishes record q only after it had version q - 1. Of all that a child
  * with n decisions lacks, only n and n + 1 can be complete, however many were decided void since.
  */
 #ifndef CLV_PAP_AGREE_PARTS_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Messages in: each is checked against all that a correct neighbour could say before anything
+ * Messages in: each is checked against all that a correct neighbour could send before anything
  * changes; see pap_agree_parts.h.
  */
 #include "pap_predict/agree/pap_agree_parts.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Records become record sets: what a host takes from its ranks, when its subtree is complete, what
+ * From records to record sets: what a host takes from its ranks, when its subtree is complete, what
  * host 0 has decided; see pap_agree_parts.h.
  */
 #include "pap_predict/agree/pap_agree_parts.h"

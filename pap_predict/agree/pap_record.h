@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Records as the table's words: how a rank puts one in and its leader takes it out. A rank writes
- * its own local times and one cache line; the leader's thread, which has the host's clock and
- * exchange latency, makes the record of it (clv_pap_local_to_record). All ranks of a host have the
- * same local clock. Private to the pap_predict module. No threads of its own; see pap_table.h.
+ * Records as words of the table: how a rank stores one and its leader loads it. A rank writes its
+ * own local times and one cache line. The leader's thread, which has the host's clock and exchange
+ * latency, makes the record from these (clv_pap_local_to_record). All ranks of a host have the same
+ * local clock. Private to the pap_predict module. No threads of its own; see pap_table.h.
  */
 #ifndef CLV_PAP_RECORD_H
 #define CLV_PAP_RECORD_H

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Records and record sets: what is exchanged. Private to the pap_predict module.
+ * Records and record sets, the data of the exchange. Private to the pap_predict module.
  *
- * A record is what one rank says about one of its sampled calls. A record set is the records of all
- * ranks for one sequence number of a slot; it is complete or it does not exist.
+ * A record describes one rank's part in one of its sampled calls. A record set is the records of
+ * all ranks for one sequence number of a slot; it is complete or it does not exist.
  *
- * A slot is one of the CLV_PAP_MAX_STREAMS places for streams. When a stream is pushed out, the
- * slot goes on with the next sequence number under the next generation, so that everything proved
+ * A slot holds one of at most CLV_PAP_MAX_STREAMS streams. When a stream is evicted, the slot
+ * continues with the next sequence number under the next generation, so that everything proved
  * about two neighbouring record sets of a slot also holds across that change.
  *
  * All times are global integer ns. No threads, no heap, no time calls.

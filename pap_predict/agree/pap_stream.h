@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * One rank's view of its streams: numbers calls, says which are sampled, fills the records, and
+ * One rank's view of its streams: numbers calls, selects the sampled ones, fills the records, and
  * finds the forecast of a call. Private to the pap_predict module.
  *
- * Everything that decides is equal on all ranks: the order of calls on the communicator and the
- * forecasts. To keep it so where calls overlap, they come in one after the other: a call's turn
- * comes when every call begun before it has its answer, whenever that is on this rank. What it does
- * until then, it does for itself alone.
+ * All inputs of a decision are equal on all ranks: the order of calls on the communicator and the
+ * forecasts. So overlapping calls are processed one after the other: a call's turn comes when every
+ * call begun before it has its answer, whenever that is on this rank. Until its turn, a call
+ * changes only its own state.
  *
  *      begin        its turn: slot, number, sampled? record       answered          end
  *        |--- earlier calls wait for forecasts ---|--- waits for its forecast ---|--- runs ---|

@@ -8,20 +8,20 @@
  *      key_tables[half], the first rank
  *      pending, bell                                   clock model (seqlock), ends, decided
  *      asked: waited for too long
- *      broken: a call has failed                       broken: one elsewhere has
- *                                                      expected: where it looks by itself
+ *      broken: a call has failed                       broken: a call elsewhere has failed
+ *                                                      expected: it looks without a bell
  *
  * A half is one of the two of a slot: version v (the record of sequence v - 1, and the forecast
- * that follows that record set) lies in half 2 * slot + (v & 1), tagged with v. Two are enough: a
- * rank gives record v + 2 only after it has forecast v, which needed every record v, and forecast v
- * + 2 needs every record v + 2, so by then nobody reads forecast v (docs/design/protocol.md).
+ * that follows that record set) is in half 2 * slot + (v & 1), tagged with v. Two are enough: a
+ * rank gives record v + 2 only after it has forecast v, which needed every record v. Forecast v + 2
+ * needs every record v + 2, so by then no rank reads forecast v (docs/design/protocol.md).
  *
  * The memory is a memfd of the leader, opened by the others through /proc: it has no name, so
- * nothing can be left behind. It is sparse: what is never used costs address space only (but see
+ * nothing can be left behind. It is sparse: unused parts cost address space only (but see
  * clv_pap_table_reserve).
  *
- * Not: streams, or what a record means (opaque words here). No lock and no system call except in
- * create, open and close.
+ * Not: streams, or the meaning of a record (opaque words here). No lock and no system call except
+ * in create, open and close.
  */
 #ifndef CLV_PAP_TABLE_H
 #define CLV_PAP_TABLE_H

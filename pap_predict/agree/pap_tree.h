@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Who speaks with whom: the tree over host leaders, and where each rank's record lies.
+ * The tree over host leaders, and the position of each rank's record.
  * Private to the pap_predict module.
  *
  * Binomial tree: the parent of host i is i with its lowest set bit cleared (HCA3 pairs the same

@@ -2,9 +2,9 @@
  *
  * The bytes of the exchange's messages. Private to the pap_predict module.
  *
- * Fixed little-endian layout, no pointers, no padding taken from memory. Everything that comes in
- * is checked here against what any message may say; whether it fits the state of the exchange is
- * checked by pap_agree. Nothing is trusted: decode never reads past n_bytes.
+ * Fixed little-endian layout, no pointers, no padding taken from memory. Nothing is trusted: this
+ * file checks every received message against what any message may contain, and pap_agree checks
+ * whether it fits the state of the exchange. decode never reads past n_bytes.
  *
  *      header, 24 bytes: u32 total bytes | u8 kind | u8 slot | u16 reason | u32 generation |
  *                        u32 items | i64 sequence

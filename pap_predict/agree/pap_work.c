@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The arrival that reports of progress foretell; see pap_work.h.
+ * Predicts an arrival from reports of progress; see pap_work.h.
  */
 #include "pap_predict/agree/pap_work.h"
 

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * When a rank will arrive, from the progress of the computation before its call (Improving
- * Clairvoyant, Fig. 9): the work that is left takes as long as the work done took. Private to the
- * pap_predict module.
+ * Clairvoyant, Fig. 9): the remaining work takes as long as the same amount of finished work took.
+ * Private to the pap_predict module.
  *
  *     call ends      first report              an eighth is done          arrives?
  *        |--------------- * --------- * ---------- * - - - - - - - - - - - - - |
- *                         measured from here       told once, from here
+ *                         measured from here       announced once, from here
  *
- * The arrival is told once, at the first report behind an eighth of the work: early enough for the
- * others to hear it before the first of them arrives, if none has eight times the work of another.
- * A report is ignored where it says less than an earlier one (threads overtake each other), another
+ * The arrival is announced once, at the first report after an eighth of the work. That reaches the
+ * others before the first of them arrives, unless one has eight times the work of another.
+ * A report is ignored if it says less than an earlier one (threads overtake each other), another
  * total than the first, or numbers out of range.
  *
  * Units: done and total in any unit of the program's, 0 <= done <= total, 0 < total; times in ns.

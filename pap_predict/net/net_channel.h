@@ -9,10 +9,10 @@
  *      PROOF: HMAC("client", same)    ----->   checks; both are up
  *      frames, each with a SipHash tag of a key made for this connection and of its number
  *
- * The key never crosses the wire; an attacker who does not know it learns nothing by connecting,
- * and one who sits on the wire can cut the connection but not change or repeat a frame.
- * Everything before the handshake's end is of fixed size; a frame above max_payload_bytes ends the
- * connection, as does a queue above its bound.
+ * The key never crosses the wire. An attacker without it learns nothing by connecting; one on the
+ * wire can cut the connection, but cannot change or repeat a frame. Everything before the
+ * handshake's end is of fixed size; a frame above max_payload_bytes ends the connection, as does a
+ * queue above its bound.
  *
  * Not: epoll, retries, the meaning of payloads.
  *

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Which processors the background thread should have, from a topology. PURE: asks the machine
- * nothing, so that a test can play any machine.
+ * Which processors the background thread should have, from a topology. PURE: does not ask the
+ * machine, so a test can simulate any machine.
  *
- * Only where hwloc is (CLV_HAVE_HWLOC). Any thread, on distinct topologies and sets.
+ * Built only with hwloc (CLV_HAVE_HWLOC). Any thread, on distinct topologies and sets.
  */
 #ifndef CLV_NET_CORES_H
 #define CLV_NET_CORES_H

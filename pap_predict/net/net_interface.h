@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Which addresses of this machine the channel uses, IPv4 and IPv6, and which of a peer's to try.
+ * Which addresses of this host the channel uses, IPv4 and IPv6, and which of a peer's to try.
  *
  * Not: sockets. Costs one getifaddrs per communicator.
  *

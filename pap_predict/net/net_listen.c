@@ -3,10 +3,10 @@
  * The listener, pending connections in their handshake, and connections' sockets in the loop; see
  * net_listen.h.
  *
- * A pending connection costs at most one small struct, for at most two seconds; when all places are
- * taken the oldest goes after 0.1 s, so a peer that answers at once always gets through. Accepting
- * is paid from a bucket that fills with time and that a proved key pays back: a flood cannot take
- * more than about 1 % of a core.
+ * A pending connection costs at most one small struct, for at most two seconds. If all entries are
+ * taken, the oldest is dropped after 0.1 s, so a peer that answers at once always gets through.
+ * Each accept takes a token from a bucket that refills with time, and a proved key returns the
+ * token: a flood cannot take more than about 1 % of a core.
  */
 #include "pap_predict/net/net_listen.h"
 

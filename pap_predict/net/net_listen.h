@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * A server in the thread's loop: the listener, pending connections that have not proved to know a
- * key, and the connections of whoever the callbacks say. It knows nothing of what they carry.
+ * A server in the thread's loop: the listener, pending connections whose peers have not yet proved
+ * that they know a key, and the connections that the callbacks accept. It ignores their contents.
  *
  * Units: local ns; counted bytes.
  * Errors: CLV_SYSTEM, CLV_NO_MEMORY; an unauthenticated peer's fault closes its connection and is

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Who may talk to us: HMAC-SHA256 for the handshake, SipHash-2-4 for every frame after it.
+ * Authentication of peers: HMAC-SHA256 for the handshake, SipHash-2-4 for every frame after it.
  *
  * SHA-256 is FIPS 180-4, HMAC RFC 2104, SipHash as published by Aumasson and Bernstein. Written
  * here because a coll component must not pull a cryptographic library into every MPI program.

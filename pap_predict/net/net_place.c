@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * See net_place.h. By hwloc, and where that is missing or cannot load, by the kernel's masks alone.
+ * See net_place.h. Uses hwloc or, if that is missing or cannot load, the kernel's masks alone.
  */
 #include "pap_predict/net/net_place.h"
 

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * Where the background thread may run: on processors that none of the host's ranks is bound to, if
- * there are any. The kernel says what the launcher bound and what the job may use; hwloc, where it
- * is, says which processors are hardware threads of one core and which are near (net_cores.h).
+ * there are any. The kernel reports the launcher's bindings and the job's processors; hwloc, if
+ * built in, reports which are hardware threads of one core and which are near (net_cores.h).
  *
- * Linux only in the sense that everything here is. Cost with hwloc: it reads the
- * machine's topology, once per call, a few milliseconds.
+ * Linux only, as is everything here. Cost with hwloc: it reads the machine's topology, once per
+ * call, a few milliseconds.
  *
  * Units: processors counted.
- * Errors: none: what cannot be found out leaves the thread where it is.
+ * Errors: none: if something cannot be found out, the thread stays where it is.
  * Memory: none is left; pids is read during the call.
  * Threads: safe; it moves the calling thread only.
  */

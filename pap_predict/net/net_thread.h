@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * The one background thread of the process: an epoll loop that sleeps unless a descriptor is ready,
- * a deadline passes, or somebody rings. The only pthread_create of the project.
+ * a deadline passes, or a bell rings. The only pthread_create of the project.
  *
- * Everything the thread touches is guarded by one lock, which it holds except while it sleeps, or
- * does what was deferred because it may block: callbacks run under it, and any other thread may
- * take it (communicators come and go, calls do not take it). SCHED_BATCH, because under the default
- * policy a busy machine delays it by 100 us and more, and SCHED_IDLE by 58 ms. It blocks all
+ * One lock guards everything the thread touches. The thread holds it except while it sleeps or does
+ * deferred work that may block. Callbacks run under it, and any other thread may take it
+ * (communicators come and go, calls do not take it). SCHED_BATCH, because under the default policy
+ * a busy machine delays the thread by 100 us and more, and under SCHED_IDLE by 58 ms. It blocks all
  * signals: handlers belong to the application.
  *
- * A fork takes the lock, so that the child finds everything in order; in the child there is no
- * thread, every watched descriptor is closed, and all functions here do nothing.
+ * A fork takes the lock, so that the child finds everything in order. The child has no thread, its
+ * watched descriptors are closed, and all functions here do nothing.
  *
  * Units: local ns (CLOCK_MONOTONIC).
- * Errors: CLV_NO_MEMORY, also for threads and descriptors, of which the log tells, and CLV_SYSTEM;
- *   nothing is left behind by a failure.
+ * Errors: CLV_NO_MEMORY, also for threads and descriptors, which the log reports, and CLV_SYSTEM;
+ *   a failure leaves nothing behind.
  * Memory: the thread is freed by clv_net_thread_free; watched descriptors stay their owners'.
  * Threads: as each function says: under the lock, without it, or any.
  */

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Compute time: a rank arrives when it left the last call plus what it computes between calls.
+ * Compute time: a rank arrives when it left the last call plus its computing time between calls.
  *
- * The exit of the newest call is not known when its set is made, so it is predicted too, rank by
- * rank by whichever was steadier in the window: the rank's own time in the call (released as soon
- * as its part is done), or its exit after the last arrival (released by the others). Follows ranks
- * that drift apart because a reduce does not hold them together; the averages lag behind those.
+ * The exit of the newest call is not known when its record set is made, so it is predicted too,
+ * from the steadier of two values in the window: the rank's own time in the call (it leaves when
+ * its part is done), or its exit after the last arrival (the others release it). Follows ranks that
+ * drift apart because a reduce does not hold them together; the averages lag behind those.
  * Cost: three passes over the window.
  */
 #include "pap_predict/predict/pap_predictors.h"

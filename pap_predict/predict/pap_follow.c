@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Whom `best` follows; see pap_follow.h. What each predictor said is kept by the history and judged
- * in pap_judge.c; here is the choice alone.
+ * The choice of the predictor that `best` follows; see pap_follow.h. The history keeps each
+ * predictor's predictions, and pap_judge.c judges them.
  */
 #include "pap_predict/predict/pap_follow.h"
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * Which predictor `best` follows: the one with the least error over the last calls, each judged by
- * what it said before the call. Private to the pap_predict module and its tests.
+ * its prediction before the call. Private to the pap_predict module and its tests.
  *
- * Integers and table order only, so every host follows the same one. It changes its mind only for
- * an error clearly smaller than that of the one it follows: two that are equally good would
- * otherwise take turns, and each turn makes new plans.
+ * Integers and table order only, so every host follows the same one. It switches only for an error
+ * clearly smaller than that of the predictor it follows. Otherwise two equally good ones would take
+ * turns, and each turn makes new plans.
  *
- * Not: the error of what was announced. That is the forecast's sigma, which knows nothing of this.
+ * Not: the error of what was announced. That is the forecast's sigma, which is independent of this.
  * Memory: the struct, no pointers. Cost: predictors x CLV_PAP_FOLLOW_JUDGED per call.
  */
 #ifndef CLV_PAP_FOLLOW_H

@@ -3,8 +3,8 @@
  * From complete records to forecasts: the deterministic integer function; see pap_history.h. Every
  * host computes the same.
  *
- * One set of records goes through: its errors against the prediction that was outstanding, its row
- * into the window, the next prediction, the next sampling distance.
+ * Each record set goes through four steps: its errors against the outstanding prediction, its row
+ * in the window, the next prediction, the next sampling distance.
  */
 #include <string.h>
 

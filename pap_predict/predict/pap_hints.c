@@ -2,9 +2,9 @@
  *
  * Whether hints are worth waiting for; see pap_history.h.
  *
- * A forecast made of hints is there one exchange after the last of them. Who arrives before that
- * waits, which costs its time, and everybody's where it lasts beyond the last arrival. Without
- * hints nobody waits, but plans are wrong by the predictor's error; it costs about its own size.
+ * A forecast from hints is there one exchange after the last hint. A rank that arrives earlier
+ * waits, which costs its time and, beyond the last arrival, that of all ranks. Without hints no
+ * rank waits, but plans are wrong by the predictor's error, which costs about its own size.
  */
 #include "pap_predict/predict/pap_history_parts.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * What one slot remembers; see pap_history.h. Memory, looking, and how a set of records becomes a
- * row of the window.
+ * What one slot remembers; see pap_history.h. Memory, queries, and the conversion of a record set
+ * to a row of the window.
  */
 #include "pap_predict/predict/pap_history.h"
 

@@ -4,8 +4,8 @@
  * pap_predict module and to the tools.
  *
  * A history is what one slot remembers: up to `window` calls, the errors of past predictions, the
- * prediction outstanding. Fed set by set without gaps, it is equal on every host. A record set
- * of a new generation clears it.
+ * outstanding prediction. Fed with every record set in order, it is equal on every host. A record
+ * set of a new generation clears it.
  *
  * Cost per record set: a few passes over window * ranks; for `best`, the sum of all predictors.
  *

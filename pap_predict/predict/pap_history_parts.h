@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The inside of a history (pap_history.h), for the files that share the work of one set of records:
+ * The inside of a history (pap_history.h), for the files that share the work on one record set:
  * pap_history.c rows, pap_judge.c errors, pap_sampling.c K, pap_hints.c hints, pap_forecast.c the
- * rest and the order of it all. For nobody else.
+ * rest and the order of these steps. For nobody else.
  */
 #ifndef CLV_PAP_HISTORY_PARTS_H
 #define CLV_PAP_HISTORY_PARTS_H

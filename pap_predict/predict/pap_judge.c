@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * How wrong the predictions were that were made before their calls, and sigma; see pap_history.h.
+ * The errors of predictions made before their calls, and sigma; see pap_history.h.
  */
 #include "pap_predict/predict/pap_history_parts.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The newest call again: the baseline that any other predictor must beat. Follows every change at
- * once, and takes all of the newest call's noise for news. Cost: one row.
+ * Repeats the newest call: the baseline that any other predictor must beat. Follows every change at
+ * once, and mistakes all of the newest call's noise for a change. Cost: one row.
  */
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Periodic patterns: when calls n and n - k resemble each other clearly more than neighbours do,
- * the next call is predicted from the calls at its own phase; else by the moving average.
+ * Periodic patterns: if calls n and n - k are clearly more alike than neighbours are, the next call
+ * is predicted from the calls of the same phase; otherwise by the moving average.
  * Cost: (window^2 / 4) passes over the ranks.
  */
 #include "pap_predict/predict/pap_predictors.h"

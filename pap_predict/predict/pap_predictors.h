@@ -5,9 +5,9 @@
  *
  * All but `best`, which chooses among them (pap_follow.h), are pure. A predictor sees a view:
  * n_rows remembered calls, newest first. It fills predicted_ns[rank]; any common constant may be
- * added (the forecast makes the smallest 0). Integers only, the same on every machine. Its
- * uncertainty is not its own opinion: the forecast measures it as the error of the predictions that
- * were made before the calls they are compared with.
+ * added (the forecast makes the smallest 0). Integers only, the same on every machine. A predictor
+ * does not state its uncertainty: the forecast measures that as the error of the predictions made
+ * before the calls that they are compared with.
  */
 #ifndef CLV_PAP_PREDICTORS_H
 #define CLV_PAP_PREDICTORS_H
