@@ -5,7 +5,7 @@
  * What: declarations that the files of this module share. Not: anything for other modules.
  * Every file of this module may call Open MPI; no other module may.
  *
- * The way of a call is in coll_clv_call.c.
+ * coll_clv_call.c shows the path of a call.
  */
 #ifndef COLL_CLV_H
 #define COLL_CLV_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Credit and its messages of a communicator (see coll_clv_ahead.h).
+ * A communicator's credit and its messages (see coll_clv_ahead.h).
  */
 #include "ompi_config.h"
 

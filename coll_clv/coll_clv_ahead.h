@@ -3,13 +3,13 @@
  * Credit for running ahead, over the PML: one communicator's credit (schedule/sched_credit.h) and
  * the credit messages between its ranks.
  *
- * What: asks the credit before a send, tells the senders what was posted, keeps the process's pool.
- * Not: the rules and why they hold (docs/decisions/0008-run-ahead.md), nor the data.
+ * What: asks for credit before a send, reports posted receives to the senders, keeps the pool.
+ * Not: the rules and their proofs (docs/decisions/0008-run-ahead.md), nor the data.
  *
- * A credit message is 24 bytes with COLL_CLV_TAG_CREDIT on the communicator itself. It is told when
- * a call begins or, where too much would go without, in it; looked for when a send lacks credit,
- * and once in a call when a peer owes 64; none is left when the communicator goes. Memory: 136
- * bytes per rank of the communicator.
+ * A credit message is 24 bytes with COLL_CLV_TAG_CREDIT on the communicator itself. It is sent when
+ * a call begins, or during the call if too many bytes would lack credit. A rank looks for one when
+ * a send lacks credit, and once in a call when a peer owes 64; none is left when the communicator
+ * is freed. Memory: 136 bytes per rank of the communicator.
  *
  * Threads: one at a time per communicator, as its collectives; the pool is shared and locked.
  */

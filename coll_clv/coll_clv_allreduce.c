@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * MPI_Allreduce: its function and the previous one. It runs plans only; one rank completes each
- * segment, and the others copy it from there, so all ranks get the same bits.
+ * segment, and the others receive copies of that, so all ranks get the same bits.
  */
 #include "coll_clv/coll_clv_call.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * MPI_Barrier: clv plans none, but ranks wait in it. Unless waits spin, clv installs it on the
- * communicator as a pair of calls around the previous function; otherwise not at all.
+ * MPI_Barrier: clv makes no plan for it, but ranks wait in it. Unless waits spin, clv installs a
+ * function that marks the begin and end of a call around the previous one; otherwise nothing.
  */
 #include "coll_clv/coll_clv_call.h"
 

@@ -2,9 +2,9 @@
  *
  * MPI_Bcast: its function, the previous one, and its vector as packed bytes. Ranks may describe the
  * same data by different counts and types, so plans cut the bytes, which are equal. A vector with
- * gaps is copied: packed at the root, unpacked by the others. clv converts no number formats
- * between machines, like Open MPI's other coll components that send bytes: a mixed cluster must
- * leave bcast out.
+ * gaps is copied: packed at the root, unpacked by the others. Like Open MPI's other coll components
+ * that send bytes, clv does not convert number formats between machines: a mixed cluster must
+ * exclude bcast.
  */
 #include "coll_clv/coll_clv_call.h"
 

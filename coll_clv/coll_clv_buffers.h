@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Where partial results lie: buffers that an operation may be given in place of the user's own.
+ * Layout of partial results: buffers that an operation gets in place of the user's own.
  *
- * What: a user's operation takes elements for the structs that its program has in memory. It writes
- * them whole, with padding and fields that the datatype leaves out, and relies on their alignment.
- * So a buffer has room for all of each element's extent, and COLL_CLV_BUFFER_SLACK bytes around;
- * and its first element has the alignment of the user's, up to a cache line. Open MPI's own buffers
- * end with the last byte that the type describes, and what malloc rounds up to.
- * Behind the last buffer there is room for one more: Open MPI may write a message that is too long,
- * which a wrong program sends, beyond the end before it says so.
+ * What: a user's operation expects elements as the structs that its program has in memory. It
+ * writes them whole, with padding and fields that the datatype leaves out, and relies on their
+ * alignment. So a buffer has room for all of each element's extent, and COLL_CLV_BUFFER_SLACK bytes
+ * around; and its first element has the alignment of the user's, up to a cache line. Open MPI's own
+ * buffers end with the last byte that the type describes, plus malloc's rounding. Behind the last
+ * buffer there is room for one more: a wrong program may send a message that is too long, and Open
+ * MPI may write beyond the end before it reports that.
  * Not: the memory, which is the caller's.
  *
  * Padding at an end of the vector is left out where it is longer than the rest of the buffer and

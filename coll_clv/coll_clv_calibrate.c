@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Measures links over the PML, and combining (see coll_clv_calibrate.h).
+ * Measures links over the PML, and the time of combining (see coll_clv_calibrate.h).
  */
 #include "ompi_config.h"
 

@@ -2,24 +2,23 @@
  *
  * Measures the links between the ranks of a communicator, once, over the PML.
  *
- * Every rank streams segments to the rank half the communicator away, and receives as many, as all
- * do in a round of a plan; what a message alone takes is measured with its neighbour, too. The
- * later part of a stream counts: buffers and shapers let the first bytes through too fast.
+ * Every rank streams segments to the rank half the communicator away and receives as many, as all
+ * ranks do in a round of a plan; it also measures the time of a single message with its neighbour.
+ * The later part of a stream counts: buffers and shapers let the first bytes through too fast.
  *
- * Where ranks share links, in three phases with a barrier between them, so that nobody disturbs:
- * the above among the first ranks of places alone, one to a link; then all ranks around their
- * places; then all combine a segment of doubles.
+ * Where ranks share links, there are three phases, separated by barriers so that they do not
+ * disturb each other: first the above among the first ranks of hosts, one per link; then all ranks
+ * within their hosts; then all combine a segment of doubles.
  *
- * Then, between neighbouring places and inside each, which messages leave without their receiver
- * (coll_clv_early.h). At last, on all communicators, short messages around all ranks at once: what
- * a segment costs however few bytes it has, with everything that ranks share, cores too
- * (docs/decisions/0010).
+ * Then, between neighbouring hosts and within each, which messages leave without their receiver
+ * (coll_clv_early.h). At last, on all communicators, short messages around all ranks at once: the
+ * fixed cost of a segment, with everything that ranks share, cores too (docs/decisions/0010).
  *
  * Cost, once for the communicators over the same processes (coll_clv_known.h): a tenth of the
- * vector of the call that waits for it, but no less than 352 KiB (what a rate is worth measuring
- * from: docs/decisions/0006) and no more than 512; where links are shared three times that inside,
- * too; 60 KiB from every other rank of these; and 16 short messages. The result is this rank's
- * own, -1 where it did not measure; the caller agrees on one (clv_cost_agree).
+ * vector of the call that waits for it, but at least 352 KiB (the least that gives a useful rate:
+ * docs/decisions/0006) and at most 512; where links are shared also three times that within hosts;
+ * 60 KiB from every other rank of these; and 16 short messages. The result is this rank's own, -1
+ * where it did not measure; the caller agrees on one (clv_cost_agree).
  */
 #ifndef COLL_CLV_CALIBRATE_H
 #define COLL_CLV_CALIBRATE_H

@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * A call of any collective that clv takes over: the whole story on one screen.
+ * A call of any collective that clv takes over: the whole path on one screen.
  *
- *   made within a call of ours (coll_clv_enter) -----> the previous function
+ *   made inside one of clv's calls (coll_clv_enter) -> the previous function
  *   smaller than auto plans (coll_clv_is_left_alone) > the previous function
  *   only counted (coll_clv_watched) -----------------> the previous function
- *   not for us -------------------------------------> the previous function, or coll_clv_fallback
- *   not all ranks have us, with the same parameters -> the previous function
+ *   not a call that clv can run --------------------> the previous function, or coll_clv_fallback
+ *   a rank lacks clv or has other parameters --------> the previous function
  *   a rank's buffers may be in device memory -------> the previous function
- *   all ranks share one host's processors ----------> the previous function, or coll_clv_fallback
  *   forced to an algorithm that needs no plan ------> that algorithm
- *   too little carried so far to be worth a set-up --> a plan for equal arrivals, or the previous
+ *   all ranks share one host's processors ----------> the previous function, or coll_clv_fallback
+ *   too few bytes so far to be worth a set-up ------> a plan for equal arrivals, or the previous
  *   else, the first time: the communicator's group is set up (collective)
- *   one order is asked for, and the collective has a plan for that -> that plan
+ *   one order is required, and the collective has a plan for that -> that plan
  *   begin: number the call, give the record, wait for the forecast
  *       the node plan beside the forecast has steps ---> run this rank's
- *       it has none, or there is no forecast ----------> what coll_clv_fallback says
- *   end: what ran, and when this rank left
+ *       it has none, or there is no forecast ----------> as coll_clv_fallback says
+ *   end: record what ran, and when this rank left
  *
  * Every condition is rank-equal: count, type signature, operation, root, the config, the forecast.
  */

@@ -2,8 +2,8 @@
  *
  * A call of any collective that clv takes over: its arguments, and the one path of all calls.
  *
- * What: coll_clv_call, which each collective's file calls with MPI's arguments; and what such a
- * file (coll_clv_<name>.c) provides. The rest of a collective is its row in
+ * What: coll_clv_call, which each collective's file calls with MPI's arguments; and the functions
+ * that such a file (coll_clv_<name>.c) provides. The rest of a collective is its row in
  * choose/choose_collectives.h.
  * Threads: as MPI demands of a communicator, one call at a time; several communicators at once.
  */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The group of a call, and its end with a failed communicator (see coll_clv_call_group.h).
+ * The group of a call, and the end of a call on a failed communicator (see coll_clv_call_group.h).
  */
 #include "coll_clv/coll_clv_call_group.h"
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * Checks that ranks make the same call: a rank that waits for long, or receives a message that is
- * too long, asks others for their arguments and reports both counts in one line. Open MPI alone may
- * accept a wrong program that hangs with plans, because plans cut the vector by its length.
+ * too long, asks others for their arguments and reports both counts in one line. A wrong program
+ * may run with Open MPI alone and hang with plans, because plans cut the vector by its length.
  *
- * What: each communicator keeps its newest calls' arguments. A function of Open MPI's progress
- * looks, every COLL_CLV_COMPARE_NS at most and so in any wait inside MPI, whether a call of ours
- * has been under way for coll_clv_stall_seconds, and asks and answers by messages of the
- * communicator. So also a rank that has left the call, or waits in a function of Open MPI, answers.
+ * What: each communicator keeps its newest calls' arguments. A progress function, run at most every
+ * COLL_CLV_COMPARE_NS and so in any wait inside MPI, checks whether one of clv's calls has been
+ * under way for coll_clv_stall_seconds. It asks and answers by messages of the communicator. So a
+ * rank that has left the call, or waits in a function of Open MPI, answers, too.
  * Not: a rank outside MPI, or one that is COLL_CLV_COMPARE_CALLS calls further.
  *
  * Cost: a few stores per call, a counter per eighth turn of progress. Nothing is sent before a call

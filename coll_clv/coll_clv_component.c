@@ -2,7 +2,7 @@
  *
  * The component object and its life: register, open, init_query, close.
  *
- * Not: parameters (coll_clv_params.c), nor the part of a communicator (coll_clv_module.c).
+ * Not: parameters (coll_clv_params.c), nor a communicator's part (coll_clv_module.c).
  * Threads: all of this runs in the thread of MPI_Init and MPI_Finalize. May be opened again.
  */
 #include "coll_clv/coll_clv.h"

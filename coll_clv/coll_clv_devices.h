@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Device memory: which of our collectives a process may be given it in.
+ * Device memory: in which of clv's collectives a process may receive it.
  *
  * A plan combines and copies on the processor, which must not touch a GPU's memory. Open MPI has
  * components that copy such vectors to the host and call the component below them (coll/cuda, later
  * coll/accelerator); below those clv sees only host memory. Otherwise it may receive any memory.
  *
- * Not: looking at a buffer. One rank's may be in a device and another's not, and no rank could
- * learn of the others' in time without waiting for them, which costs as much as a plan gains.
+ * Not: looking at a buffer. One rank's may be in a device and another's not, and a rank would have
+ * to wait for the others to learn that, which costs as much as a plan gains.
  */
 #ifndef COLL_CLV_DEVICES_H
 #define COLL_CLV_DEVICES_H

@@ -3,12 +3,12 @@
  * The largest message that leaves without its receiver: up to which size a nonblocking send
  * completes while the receiver has posted nothing and is not in MPI. Below it a rank can leave its
  * segments behind and go on; above it, it must wait for the receiver to come (rendezvous). Each
- * transport has its own limit, and some have none, so clv assumes nothing about it.
+ * transport has its own limit, and some have none, so clv measures it.
  *
  * One rank sends a message of each size, of powers of two from 4 to 32 KiB, to another one, which
- * sleeps; after twice the time that these 60 KiB take, and a millisecond, it looks which are
- * complete. Then both meet, and the receiver takes them. Larger messages are not tried: segments
- * need be no larger for a message's fixed cost to be small.
+ * sleeps. After twice the time that these 60 KiB take, and a millisecond, it checks which of them
+ * are complete. Then both meet, and the receiver takes them. Larger messages are not tried:
+ * segments need be no larger for a message's fixed cost to be small.
  */
 #ifndef COLL_CLV_EARLY_H
 #define COLL_CLV_EARLY_H

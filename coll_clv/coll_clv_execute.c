@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The window executor's table of functions over the PML, and the place of each segment's copy.
+ * The window executor's table of functions over the PML, and the location of each segment's copy.
  *
  *   this rank's copy of a segment          sent from            then
  *   OWN       its contribution, untouched  sbuf                 -

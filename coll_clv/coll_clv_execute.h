@@ -3,19 +3,19 @@
  * Runs one rank's steps of a plan over the PML: the executor of the schedule module with Open MPI's
  * messages, datatypes and operations behind its table.
  *
- * What: a collective of any goal (schedule.h) along steps that every rank took from the same plan.
+ * What: a collective of any goal (schedule.h) by steps that every rank took from the same plan.
  * Segment s of N is the run of elements [s * q + min(s, r), ...) with q = count / N, r = count % N:
  * the same everywhere, never empty because N <= count. For reduce_scatter, whose result is a block
- * of count / P elements, each block is cut so into N / P segments.
+ * of count / P elements, each block is cut in this way into N / P segments.
  * Not: which plan, and whether at all. Commutative operations only; intra-communicators only.
  *
  * Memory of a rank, in segments: the receive window, and on a rank without a whole result one more
- * for each segment it receives, at worst one vector. Nothing is copied that could be sent from
- * where it is: a contribution that meets nothing on its way leaves from the user's buffer, one that
- * does is combined into the received segment and leaves from there. Ranks with a whole result (the
- * root of a reduce, all of allreduce and bcast) combine into rbuf and send from there; the block of
- * a reduce_scatter is copied to rbuf when everything else is done, so it may overlap the input.
- * Kept between calls up to COLL_CLV_SCRATCH_KEEP_BYTES.
+ * for each segment it receives, at worst one vector. Segments are sent from where they are, without
+ * a copy: a contribution that meets no other leaves from the user's buffer; one that does is
+ * combined into the received segment and leaves from there. Ranks with a whole result (the root of
+ * a reduce, all of allreduce and bcast) combine into rbuf and send from there; the block of a
+ * reduce_scatter is copied to rbuf when everything else is done, so it may overlap the input. Kept
+ * between calls up to COLL_CLV_SCRATCH_KEEP_BYTES.
  *
  * Processors: with mpi_yield_when_idle, which mpirun sets where a host has more ranks than
  * processors, and where clv finds that (coll_clv_processors.h), a rank offers its processor to

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Waiting out a failure (see coll_clv_failure.h).
+ * Waits until Open MPI knows of a failure (see coll_clv_failure.h).
  */
 #include "ompi_config.h"
 

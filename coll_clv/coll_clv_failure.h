@@ -4,10 +4,10 @@
  * inside this component: every loop that waits for another rank asks coll_clv_failure_of or
  * coll_clv_failure_or_broken, and every abandoned list of requests goes through coll_clv_give_up.
  *
- * What: the same as Open MPI's own waits do (ompi_request_is_failed), once per idle turn of a loop
- * instead of once per request: a rank's death marks each communicator it was in, and every request
- * of a collective on a marked communicator has failed. And what requests that are given up use of
- * our memory: Open MPI may still read or write there, so it is freed with the last of them.
+ * What: the check of Open MPI's own waits (ompi_request_is_failed), per idle turn of a loop instead
+ * of per request: a rank's death marks each communicator it was in, and every request of a
+ * collective on a marked communicator has failed. And the buffers of abandoned requests: Open MPI
+ * may still use them, so they are freed with the last of these requests.
  * Not: detecting a failure (Open MPI's launcher and transports), nor reacting to it (the caller of
  * MPI, which revokes and shrinks).
  *

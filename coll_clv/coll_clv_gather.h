@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The exchanges of ranks before they can run plans, over the PML: bytes of each rank to all, one
- * yes or no of all, and waiting for all.
+ * The exchanges between ranks before they can run plans, over the PML: an allgather of bytes, a
+ * logical AND, and a barrier.
  *
- * Not by the communicator's own allgather, allreduce or barrier: their component may build them
- * from a reduce, allreduce or broadcast of the same communicator, which clv has taken over and
- * which may be the very call that waits for this. So clv calls no collective of a communicator,
- * except the previous function when it hands a call over.
+ * clv does not use the communicator's own allgather, allreduce or barrier. Their component may
+ * build them from a reduce, allreduce or broadcast of the same communicator, which clv has taken
+ * over and which may be the very call that waits for this. So clv calls no collective of a
+ * communicator, except the previous function when it hands a call over.
  *
- * Collective over the communicator, in the same order on all ranks; messages have a tag of their
- * own, since another component's collective, with messages of its own under way, may have made the
- * call that asks. ceil(log2(ranks)) messages, one after the other, or twice as many where a rank's
- * share wraps around. Returns OMPI_SUCCESS or what the PML or a failure of the communicator said.
+ * Collective over the communicator, in the same order on all ranks. Messages have their own tag,
+ * since the call that needs this may be part of another component's collective with messages under
+ * way. ceil(log2(ranks)) messages, one after the other, or twice as many if a rank's share wraps
+ * around. Returns OMPI_SUCCESS, or the error of the PML or the communicator.
  * Threads: one at a time per communicator, as its collectives.
  */
 #ifndef COLL_CLV_GATHER_H

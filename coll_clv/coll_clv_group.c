@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * One communicator's share in the prediction, call by call (see coll_clv_group.h).
+ * One communicator's part in the prediction, call by call (see coll_clv_group.h).
  */
 #include "ompi_config.h"
 

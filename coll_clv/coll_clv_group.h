@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * One communicator's share in the prediction: forecasts, and the plans made beside them.
+ * One communicator's part in the prediction: forecasts, and the plans made beside them.
  *
- * What: joins pap_predict (forecasts) and choose (plans) to a communicator. Set up inside an
- * eligible call, by collectives of the communicator itself, as soon as such calls have carried
- * enough to be worth it (docs/decisions/0006). Until then a local group plans alone, for equal
- * arrivals and by built-in costs, and nothing else exists.
+ * What: connects pap_predict (forecasts) and choose (plans) to a communicator. It is set up inside
+ * an eligible call, by collective exchanges (coll_clv_gather.h), as soon as such calls have carried
+ * enough bytes to be worth it (docs/decisions/0006). Until then a local group plans alone, for
+ * equal arrivals and by built-in costs, and nothing else exists.
  * Not: eligibility, and running a plan.
  *
  * Threads: as MPI demands of a communicator, one call at a time; several communicators at once.
- * The background thread has of a group its chooser alone.
+ * The background thread uses only the chooser of a group.
  * Memory per communicator: clv_pap_group_t's table, COLL_CLV_KEPT_NODE_PLANS lists of steps, and on
  * each host's leader CLV_CHOOSE_CACHE_BYTES of plans.
  */

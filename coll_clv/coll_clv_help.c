@@ -2,9 +2,9 @@
  *
  * Error texts for users: a topic of help-coll-clv.txt in a frame, with one sentence in it.
  *
- * The texts are compiled in, so that they do not depend on the component's place or on the
- * library's help files. Open MPI's own show_help sends its texts to mpirun, which early in MPI_Init
- * loses some of them (seen with 4.1.4 on messages from two ranks at once). So one process of a host
+ * The texts are compiled in, so that they do not depend on the component's path or on the library's
+ * help files. Open MPI's own show_help sends its texts to mpirun, which early in MPI_Init loses
+ * some of them (seen with 4.1.4 on messages from two ranks at once). So one process of a host
  * writes the text itself.
  */
 #include "coll_clv/coll_clv.h"

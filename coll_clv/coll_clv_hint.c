@@ -3,7 +3,7 @@
  * The receiving end of clv.h: finds the communicator's group, passes the hint on, and answers how
  * long this rank is expected to wait.
  *
- * The only symbols besides the component that other code may call; clv.h looks them up by name.
+ * Besides the component, these are the only symbols for other code; clv.h looks them up by name.
  */
 #include "coll_clv/coll_clv.h"
 

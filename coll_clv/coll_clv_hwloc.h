@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * In the tree of Open MPI: the hwloc that it was built with, its own copy included, whose functions
- * have other names. Modules that use hwloc include this by the name of CLV_HAVE_HWLOC.
+ * In Open MPI's source tree: the hwloc that it was built with, including its own copy, whose
+ * functions have other names. Modules that use hwloc include this header through CLV_HAVE_HWLOC.
  *
  * Units: none.
  * Errors: none.

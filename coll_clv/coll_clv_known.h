@@ -2,11 +2,11 @@
  *
  * The costs of links on which communicators of this process have agreed: a communicator over the
  * same processes in the same order need not measure again. Programs and libraries duplicate
- * communicators, and some make a new one for each step; a calibration would be most of what a
- * short-lived one takes (docs/decisions/0006).
+ * communicators, and some make a new one for each step; a calibration would take most of the time
+ * of a short-lived one (docs/decisions/0006).
  *
- * The newest COLL_CLV_KNOWN_MAX of a process. Ranks may hold different ones: they compare their
- * entries and use one only if all have the same (coll_clv_setup.c).
+ * Each process keeps the newest COLL_CLV_KNOWN_MAX. Ranks may hold different ones: they compare
+ * their entries and use one only if all have the same (coll_clv_setup.c).
  *
  * Threads: any function by any thread at any time. Cost: no system call.
  */

@@ -2,9 +2,9 @@
  *
  * A sleep that a message ends: in Open MPI's own event loop, with a timer in it.
  *
- * What: where the PML is ob1 and every transport that it has brought up is TCP (or a process to
- * itself), all that can happen comes through descriptors of the event loop; also what this rank has
- * to send on. A turn of the loop that may block then ends with the first of them, or by a timerfd.
+ * What: if the PML is ob1 and every active transport is TCP (or a process to itself), every event
+ * comes through descriptors of the event loop, also for what this rank still has to send. A turn of
+ * the loop that may block then ends with the first event, or by a timerfd.
  * Not: transports through memory or a device, threads that progress by themselves, or programs with
  * MPI_THREAD_MULTIPLE, whose other threads could not use the loop meanwhile.
  *

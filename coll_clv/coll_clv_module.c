@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The module: clv's part of one communicator. Query, enable, disable, end.
+ * The module: clv's part in one communicator. Query, enable, disable, end.
  *
- * Cost: enable takes no memory beyond the module and sends nothing; a communicator that never
- * makes an eligible call never causes more.
+ * Cost: enable takes no memory beyond the module and sends nothing; a communicator without an
+ * eligible call never costs more.
  */
 #include "coll_clv/coll_clv.h"
 

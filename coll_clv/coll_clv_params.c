@@ -2,10 +2,10 @@
  *
  * Registers the tables of parameters and counters with Open MPI and checks the user's values.
  *
- * This file refuses a value that is not a number, an unknown word or out of range, before Open MPI
- * does so in its own words (which still happens for words in a parameter file). Either way the
- * component is not used: if a job went on with a silently replaced setting, its measurement would
- * be of something else.
+ * This file refuses values that are not numbers, unknown words or out of range before Open MPI does
+ * so with its own message (which still happens for words in a parameter file). Either way the
+ * component is not used: if a job went on with a silently replaced setting, it would measure
+ * something else.
  */
 #include "coll_clv/coll_clv.h"
 

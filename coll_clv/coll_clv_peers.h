@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Whether all ranks of a communicator have this component, with the same parameters (see
- * coll_clv_peers.c for why and how). Glue: calls the runtime's modex.
+ * Whether all ranks of a communicator have this component, with the same parameters
+ * (coll_clv_peers.c gives the reason and the method). Calls the runtime's modex.
  */
 #ifndef COLL_CLV_PEERS_H
 #define COLL_CLV_PEERS_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The state that a process has once, for all its communicators (see coll_clv_process.h).
+ * The state of a process, shared by all its communicators (see coll_clv_process.h).
  */
 #include "coll_clv/coll_clv_process.h"
 

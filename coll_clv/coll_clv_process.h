@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The state that a process has once for all its communicators: the background channel, and the
- * clock of the newest communicator that joined it.
+ * The state of a process, shared by all its communicators: the background channel, and the clock of
+ * the newest communicator that joined it.
  *
- * Threads: any function by any thread at any time; one lock, held for the length of a look.
- * Cost: no system call, but for opening and closing.
+ * Threads: any function by any thread at any time; one lock, held briefly.
+ * Cost: no system call, except to open and close.
  */
 #ifndef COLL_CLV_PROCESS_H
 #define COLL_CLV_PROCESS_H

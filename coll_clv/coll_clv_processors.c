@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Processors that ranks of a host share (see coll_clv_processors.h).
+ * Processors shared by the ranks of a host (see coll_clv_processors.h).
  */
 #include "ompi_config.h"
 

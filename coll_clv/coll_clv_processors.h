@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Whether ranks of a host share processors, and what ranks that wait do then.
+ * Whether ranks of a host share processors, and how ranks then wait.
  *
- * Where a host has more ranks than processors, a rank that waits without giving its processor away
- * keeps those from coming that it waits for, for some milliseconds each time. Open MPI gives it
- * away with mpi_yield_when_idle, which its mpirun sets on such hosts, and other launchers do not;
- * nor does mpirun know of quotas. So calls of clv's have it set while they last, whatever the
- * parameter says; and a communicator whose ranks are all on such a host runs the previous function:
- * plans pass a segment from rank to rank, each of which must have its turn first.
+ * Where a host has more ranks than processors, a rank that spins while it waits delays the very
+ * ranks that it waits for, by some milliseconds each time. Open MPI yields with
+ * mpi_yield_when_idle, which its mpirun sets on such hosts. Other launchers do not, and mpirun
+ * ignores quotas. So clv's calls yield, whatever the parameter says. A communicator whose ranks are
+ * all on one such host runs the previous function: plans pass a segment from rank to rank, and each
+ * rank must first get its time slice.
  *
- * Each process tells those of its host, before the fence of MPI_Init, what it may use; no message
- * is needed later. Processes of one job on one host read the same, so they answer alike. Not seen:
- * an affinity or a quota that changes later, and other jobs' processes.
+ * Each process publishes for those of its host, before the fence of MPI_Init, what it may use; no
+ * message is needed later. Processes of one job on one host read the same data, so they reach the
+ * same answer. Not seen: affinities or quotas that change later, and other jobs' processes.
  *
- * Threads: any, but for publish and close, which are MPI_Init's and MPI_Finalize's.
+ * Threads: any, but publish and close belong to MPI_Init and MPI_Finalize.
  * Cost: some 150 bytes for each process of a host, which stay there; one look at them each.
  */
 #ifndef COLL_CLV_PROCESSORS_H

@@ -4,15 +4,15 @@
  *
  *      clock, the function that was there, clock, 32 bytes into this rank's ring
  *
- * Of nonblocking and persistent ones the second look at the clock is that of the request's
- * completion callback, wherever this rank's MPI finds it complete (coll_clv_record_requests.c).
+ * For nonblocking and persistent ones, the request's completion callback reads the second time,
+ * when this rank's MPI finds the request complete (coll_clv_record_requests.c).
  *
- * What: the wrappers that a module offers where coll_clv_record is set, one table row each, and
- * what they write to. Where only coll_clv_print has summary, those of nonblocking and persistent
- * calls count them. No message, no agreement, nothing that runs changes; the one exchange is that
- * of MPI_COMM_WORLD's set-up inside MPI_Init (endpoint records, and who could attach): all ranks
- * record or none does.
- * Not: the file, which the background thread of the node's leader writes (record/record_drain.h).
+ * What: the wrappers that a module offers where coll_clv_record is set, one table row each, and the
+ * ring and file behind them. If only coll_clv_print has summary, those of nonblocking and
+ * persistent calls count them. No message, no agreement, and no change to the calls; the one
+ * exchange is that of MPI_COMM_WORLD's set-up inside MPI_Init (endpoint records, and which ranks
+ * could attach): all ranks record or none does.
+ * Not: the file's writer, the background thread of the node's leader (record/record_drain.h).
  *
  * Left out: calls that a collective makes itself, on whatever communicator; communicators of one
  * process; jobs without MPI_COMM_WORLD (sessions).

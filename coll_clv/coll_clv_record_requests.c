@@ -2,21 +2,21 @@
  *
  * Nonblocking and persistent collectives as the recorder sees them (see coll_clv_record.h).
  *
- *      nonblocking   function that was there -> request: our completion callback is set
- *      persistent    init function -> request: its start and free functions are ours; each start
- *                    sets the callback
+ *      nonblocking   function that was there -> request: clv sets its completion callback
+ *      persistent    init function -> request: clv replaces its start and free functions; each
+ *                    start sets the callback
  *
  * The callback is Open MPI's own (ompi_request_set_callback). The thread that finds the request
  * complete calls it once, before any waiting thread goes on. Open MPI may put a callback of its own
- * before ours, for derived datatypes and users' operations (ompi_coll_base_retain_op); that one
- * calls ours with our context, so both are the request.
+ * before clv's, for derived datatypes and users' operations (ompi_coll_base_retain_op); that one
+ * calls clv's with clv's context, so both identify the request.
  *
  * Not recorded, and counted as dropped: more than CLV_PENDING_MOST at a time; a request whose
  * function has set a callback. Not recorded at all: starts of persistent requests with nothing to
  * do; with several threads, a request that another thread completes while this one sets its
  * callback.
  *
- * Threads: the table under one lock, held during no call into Open MPI.
+ * Threads: the table is under one lock, which is never held during a call into Open MPI.
  */
 #include "coll_clv/coll_clv_record.h"
 

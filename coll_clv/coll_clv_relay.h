@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The relay of the background channel over MPI (clv_pap_group_relay): where a connection between
- * two hosts stays away although MPI works, what their leaders have to settle travels as messages of
- * the communicator. A function of Open MPI's progress does that, so it works wherever a rank is
- * inside MPI; a rank that computes is waited for.
+ * The relay of the background channel over MPI (clv_pap_group_relay): if a connection between two
+ * hosts stays away although MPI works, their leaders' messages travel as messages of the
+ * communicator. A progress function of Open MPI moves them, so it works wherever a rank is inside
+ * MPI; the relay waits for a rank that computes.
  *
  * What: receives are posted, and messages sent, only once a connection is away; until then a turn
  * of progress (each eighth) costs one load.
- * Not: when the relay is taken, nor what is said there (pap_predict).
+ * Not: when the relay is taken, nor the meaning of its messages (pap_predict).
  *
  * Threads: any; one lock, never waited for while making progress.
- * Memory: per neighbour on the relay a receive of clv_pap_relay_bytes, and what is being sent.
+ * Memory: per neighbour on the relay a receive of clv_pap_relay_bytes, and the outgoing messages.
  */
 #ifndef COLL_CLV_RELAY_H
 #define COLL_CLV_RELAY_H

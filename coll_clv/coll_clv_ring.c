@@ -2,7 +2,7 @@
  *
  * Ring reduce: a reduce-scatter around the ring of ranks, then a gather to the root.
  *
- *   chunk c starts at rank c + 1, each rank combines its own part into what comes by, and after
+ *   chunk c starts at rank c + 1, each rank combines its own part into the passing chunk, and after
  *   n_ranks - 1 steps chunk c is complete at rank c:
  *
  *     step k:  rank r sends chunk r - k - 1 to r + 1, receives chunk r - k - 2 from r - 1

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Runs a call by what was chosen for it: an algorithm that makes no plan, or this rank's steps of
+ * Runs a call by the choice made for it: an algorithm that makes no plan, or this rank's steps of
  * one. Counts what ran and why.
  *
  * Errors: MPI's. Memory: none. Threads: as MPI demands of a communicator, one call at a time.

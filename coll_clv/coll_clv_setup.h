@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * How a communicator's group comes to be, and what it then is. For coll_clv_setup.c and
- * coll_clv_group.c; the recorder comes to be in the same steps.
+ * How a communicator's group is set up, and its state afterwards. For coll_clv_setup.c and
+ * coll_clv_group.c; the recorder is set up by the same steps.
  *
  * Every rank or none: setup ends with the same answer on every rank; a group that exists, exists
- * everywhere. Three steps: the endpoint records of all to all (coll_clv_gather.h); calibration,
- * unless the endpoint records say that all know what these links cost; reports of all to all.
- * Whatever fails on one rank, all take all steps.
+ * everywhere. Three steps: an allgather of endpoint records (coll_clv_gather.h); calibration,
+ * unless all endpoint records say that the costs of these links are known; an allgather of reports.
+ * If a step fails on one rank, all ranks still take all steps.
  */
 #ifndef COLL_CLV_SETUP_H
 #define COLL_CLV_SETUP_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * What coll_clv_print shows on rank 0: each forecast once, its plan, and what links cost.
+ * The output of coll_clv_print on rank 0: each forecast once, its plan, and the cost of links.
  *
  * Errors: none. Memory: none is kept. Threads: as MPI demands of a communicator, one call at a
  * time.

@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Waiting that costs nothing: a rank that waits in a collective sleeps until shortly before what it
- * waits for can come (coll_clv_wait sleep), or gives its processor away (yield).
+ * Waiting without using the processor: a rank that waits in a collective sleeps until shortly
+ * before the awaited message can come (coll_clv_wait sleep), or yields its processor (yield).
  *
  *      MPI_Allreduce      coll_clv_sleep_begin
- *       └ whatever runs, ours or not, calls opal_progress while it waits
- *          └ progress function of ours: turns counted, then the clock, then slices
+ *       └ the function that runs, clv's or not, calls opal_progress while it waits
+ *          └ clv's progress function: turns counted, then the clock, then slices
  *                         coll_clv_sleep_end: the wait goes into this kind's history
  *
- * What: a function of Open MPI's progress that sleeps inside calls which clv sees, MPI_Barrier
- * included, and only in the thread that made the call. How long is choose/choose_wait.h's.
- * A message ends the sleep where all of Open MPI's comes through the descriptors of its event loop
- * (ob1 over TCP, one thread); else slices are short.
- * Not: the calls themselves. Nothing is sent, nothing that runs changes, and no rank needs to know
+ * What: a progress function that sleeps inside calls that clv sees, MPI_Barrier included, and only
+ * in the thread that made the call. choose/choose_wait.h decides how long. A message ends the sleep
+ * if all of Open MPI's events come through the descriptors of its event loop (ob1 over TCP, one
+ * thread); otherwise slices are short.
+ * Not: the calls themselves. Nothing is sent, the calls do not change, and no rank needs to know
  * what another one does. No lock is held during a sleep.
  *
  * Threads: any; with MPI_THREAD_MULTIPLE each thread has its own state, and slices are short, as
  *   other threads may wait for this one's progress.
- * Cost: where waits spin, a pointer that is looked at twice a call. Else some 10 ns a call, a look
- *   at the clock every eighth turn of its first 40 us, and one per turn from then on.
+ * Cost: where waits spin, a pointer that is read twice a call. Else some 10 ns a call, a look at
+ *   the clock every eighth turn of its first 40 us, and one per turn from then on.
  * Memory: a history of 200 bytes per kind of call (operation and size class) of a communicator.
  */
 #ifndef COLL_CLV_SLEEP_H

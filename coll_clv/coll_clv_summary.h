@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * What rank 0 says at the end of a job (coll_clv_print summary).
+ * Rank 0's summary at the end of a job (coll_clv_print summary).
  *
  * Threads: in MPI_Finalize.
  */

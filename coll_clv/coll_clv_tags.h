@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Tags of the messages that this component sends beside those of its plans. One list, so that no
- * two are alike: between the tags of users (0 and up) and those of Open MPI's collectives (-7 and
+ * Tags of this component's messages other than those of its plans. One list, so that no two are
+ * alike: between the tags of users (0 and up) and those of Open MPI's collectives (-7 and
  * down).
  */
 #ifndef COLL_CLV_TAGS_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Tells which algorithm ran and why: once per shape of call and again when it changes.
+ * Reports which algorithm ran and why: once per shape of call and again when it changes.
  *
  * A small table per module remembers the last report on each shape; two shapes that share an entry
  * only cause more reports.

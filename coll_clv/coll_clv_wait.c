@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The place of a waiting call (see coll_clv_wait.h).
+ * Where a waiting call is (see coll_clv_wait.h).
  */
 #include "coll_clv/coll_clv_wait.h"
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Where a call is that waits: for tools (performance variables coll_clv_wait_<name>), and for the
+ * Where a waiting call is: for tools (performance variables coll_clv_wait_<name>), and for the
  * user, in one line, when it lasts coll_clv_stall_seconds.
  *
- * What: of this process, the waiting call that looked last; a program that reduces in one thread
- * has no other. Not: calls that run the previous function or another one of Open MPI's, which waits
+ * What: the waiting call of this process that looked last; a program that reduces in one thread has
+ * no other. Not: calls that run the previous function or another one of Open MPI's, which waits
  * by itself.
  *
  * Cost: a counter per idle turn of a loop; every COLL_CLV_WAIT_TURNS of them a look at the clock

@@ -3,8 +3,8 @@
  * Stand-in for a header that Debian's packages of Open MPI 5 and 6 leave out although
  * opal/mca/threads/mutex.h includes it. Last on the include path: a real one is preferred.
  *
- * What must agree with the library is that its locks and conditions are those of POSIX; the
- * functions only have to exist for the inline functions of mutex.h and condition.h.
+ * Its locks and conditions must be those of POSIX, like the library's; the functions only have to
+ * exist for the inline functions of mutex.h and condition.h.
  */
 #ifndef OPAL_MCA_THREADS_PTHREADS_THREADS_PTHREADS_MUTEX_H
 #define OPAL_MCA_THREADS_PTHREADS_THREADS_PTHREADS_MUTEX_H

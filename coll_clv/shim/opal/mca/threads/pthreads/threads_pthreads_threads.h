@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Stand-in, like threads_pthreads_mutex.h: what opal/mca/threads/threads.h asks of POSIX threads.
+ * Stand-in, like threads_pthreads_mutex.h: POSIX threads for opal/mca/threads/threads.h.
  */
 #ifndef OPAL_MCA_THREADS_PTHREADS_THREADS_PTHREADS_THREADS_H
 #define OPAL_MCA_THREADS_PTHREADS_THREADS_PTHREADS_THREADS_H
