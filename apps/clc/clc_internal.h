@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Shared by the passes of the controlled logical clock: which member waits for which, and the walk
- * along a line. Not for other modules.
+ * Shared by the passes of the controlled logical clock: which member of a collective waits for
+ * which, and the walk along a line. Not for other modules.
  */
 #ifndef CLV_CLC_INTERNAL_H
 #define CLV_CLC_INTERNAL_H

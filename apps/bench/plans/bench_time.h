@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The clock of the programs here: CPU time of this thread, in us, which does not grow when other
- * programs compete for the processors. Their medians are clv_stats_median's (bench_stats.h).
+ * The clock of these programs: CPU time of this thread, in us, which does not grow when other
+ * programs compete for the processors. clv_stats_median (bench_stats.h) computes their medians.
  */
 #ifndef CLV_BENCH_TIME_H
 #define CLV_BENCH_TIME_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The library's reduce and allreduce, the bounds and radix-k; and the time of combining.
+ * The library's reduce and allreduce, the bounds, and Radix-K; and the simulated time of combining.
  */
 #include "apps/bench/sim/sim.h"
 

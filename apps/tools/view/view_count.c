@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Sums over calls: by stream, by rank, in order of time (see view.h). apps/trace/trace_numbers.c
- * evaluates the single calls.
+ * Sums over calls: by stream, by rank, over time (see view.h). apps/trace/trace_numbers.c evaluates
+ * single calls.
  */
 #include "apps/tools/view/view.h"
 
