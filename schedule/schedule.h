@@ -53,7 +53,7 @@ typedef struct clv_host_order clv_host_order_t;
  *
  * place: ranks with equal numbers are near each other (on one host); messages between them are
  * cheaper, and those that leave the place share its link. NULL: every rank has a place of its own.
- * Only the generators "host-..." use it.
+ * Only the generators "node-..." use it.
  *
  * order_ns is for the clip rule: arrival_ns says when a rank may take part (clipped, pessimistic),
  * order_ns where it stands among the others (the plain prediction). Exactly: Clairvoyant orders a
@@ -74,7 +74,7 @@ typedef struct clv_instance {
     const int64_t *order_ns;   /* >= 0, or NULL */
     clv_goal_t goal;           /* REDUCE when not set */
     const int32_t *place;      /* 0 .. n_ranks - 1 for each rank, or NULL */
-    int32_t is_far_late;       /* 0 or 1, for the cut ring and the generators "host-..." */
+    int32_t is_far_late;       /* 0 or 1, for the cut ring and the generators "node-..." */
     const clv_host_order_t
         *host_order; /* of these ranks, root and places, or NULL; changes no plan */
 } clv_instance_t;
