@@ -187,7 +187,7 @@ static clv_status_t ask_credit(execution_t *run, int32_t peer, int32_t segment)
  * other; yielding would only make all of their calls longer. */
 static void make_way(const execution_t *run, int32_t peer, int32_t segment)
 {
-    if (run->scratch->makes_way && !run->job->is_decoupled &&
+    if (run->scratch->yields && !run->job->is_decoupled &&
         (int64_t) segment * WAY_PARTS < (int64_t) run->job->n_segments * WAY_FIRST &&
         OPAL_PROC_ON_LOCAL_NODE(ompi_comm_peer_lookup(run->comm, peer)->super.proc_flags)) {
         thrd_yield();
@@ -425,9 +425,8 @@ void coll_clv_scratch_drop(coll_clv_scratch_t *scratch)
 {
     clv_free(scratch->buffers);
     clv_free(scratch->tables);
-    *scratch = (coll_clv_scratch_t){.has_opened = scratch->has_opened,
-                                    .makes_way = scratch->makes_way,
-                                    .ahead = scratch->ahead};
+    *scratch = (coll_clv_scratch_t){
+        .has_opened = scratch->has_opened, .yields = scratch->yields, .ahead = scratch->ahead};
 }
 
 void coll_clv_scratch_free(coll_clv_scratch_t *scratch)
@@ -624,7 +623,7 @@ static int enter_credit(const coll_clv_job_t *job, coll_clv_scratch_t *scratch)
     if (!scratch->has_opened) {
         rc = coll_clv_ahead_open(job->comm, job->is_broken, job->context, &scratch->ahead);
         scratch->has_opened = OMPI_SUCCESS == rc;
-        scratch->makes_way = job->yields || yields_when_idle();
+        scratch->yields = job->yields || yields_when_idle();
     }
     if (NULL != scratch->ahead) {
         coll_clv_ahead_enter(scratch->ahead);

@@ -53,7 +53,7 @@ typedef struct coll_clv_scratch {
     size_t buffer_bytes;
     size_t table_bytes;
     bool has_opened;              /* ahead was opened, in the first call */
-    bool makes_way;               /* a rank that sends inside its host yields, as waits do */
+    bool yields;                  /* a rank that sends inside its host yields, as waits do */
     struct coll_clv_ahead *ahead; /* credit; NULL: only synchronous sends bound what is ahead */
 } coll_clv_scratch_t;
 
