@@ -204,14 +204,13 @@ CLV_HOT bool clv_pap_streams_begin(clv_pap_streams_t *streams, const clv_pap_str
 {
     *call = (clv_pap_call_t){
         .key = *key, .turn = streams->calls++, .arrival_ns = local_ns, .stream = -1};
-    return has_turn(streams, call) ? come_in(streams, call, false, given) : false;
+    return has_turn(streams, call) && come_in(streams, call, false, given);
 }
 
 CLV_COLD bool clv_pap_streams_enter(clv_pap_streams_t *streams, clv_pap_call_t *call,
                                     clv_pap_local_record_t *given)
 {
-    return call->stream < 0 && has_turn(streams, call) ? come_in(streams, call, true, given)
-                                                       : false;
+    return call->stream < 0 && has_turn(streams, call) && come_in(streams, call, true, given);
 }
 
 /* No call waits for its turn, and the stream used last has no hint for its next call yet. */

@@ -236,7 +236,7 @@ static bool read_global(OTF2_Reader *reader, OTF2_GlobalDefReaderCallbacks *call
     OTF2_GlobalDefReaderCallbacks_SetUnknownCallback(callbacks, unknown_definition);
     OTF2_Reader_RegisterGlobalDefCallbacks(reader, definitions, callbacks, user);
     const OTF2_ErrorCode code = OTF2_Reader_ReadAllGlobalDefinitions(reader, definitions, &n_read);
-    return code == OTF2_SUCCESS && !correct_failed() ? true : refuse("cannot read the definitions");
+    return (code == OTF2_SUCCESS && !correct_failed()) || refuse("cannot read the definitions");
 }
 
 static void take_latency(void *user, const char *name, const char *value)
@@ -800,7 +800,7 @@ static bool write_markers(const job_t *job)
     }
     marking_t marking = {.correct = job->correct};
     const bool can_read =
-        is_file(path) ? true : correct_fail(CORRECT_EXIT_INPUT, "%s cannot be read", path);
+        is_file(path) || correct_fail(CORRECT_EXIT_INPUT, "%s cannot be read", path);
     const bool is_good = correct_crew_agree(can_read) && copy_markers(job, &marking);
     clv_free(marking.times);
     return is_good;

@@ -122,7 +122,7 @@ static bool join(correct_t *correct)
     }
     clv_free(sizes);
     clv_free(hosts);
-    return is_good ? true : correct_fail(CORRECT_EXIT_MACHINE, "out of memory for messages");
+    return is_good || correct_fail(CORRECT_EXIT_MACHINE, "out of memory for messages");
 }
 
 static bool join_events(correct_t *correct)

@@ -252,7 +252,7 @@ static bool each_record(loader_t *loader, take_t take)
         at += status == CLV_OK ? used : 0;
     }
     node->is_cut = status == CLV_AGAIN;
-    return status != CLV_PROTOCOL ? true : fail(loader, "%s is damaged", node->path);
+    return status != CLV_PROTOCOL || fail(loader, "%s is damaged", node->path);
 }
 
 static bool each_file(loader_t *loader, take_t take)
