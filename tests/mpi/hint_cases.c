@@ -25,7 +25,7 @@ static void work(long long ns)
 
 /* ---- progress: the work is a row of steps, which threads take by turns ---- */
 
-#define N_STEPS   40
+#define N_STEPS   120
 #define N_THREADS 3
 
 typedef struct row {
