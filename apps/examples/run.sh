@@ -122,9 +122,21 @@ heading() {
     printf '%-36s %9s %9s %11s %10s %12s\n' '' 'free' 'coupled' 'mean rank' 'worst rank' 'arrival'
 }
 
+# Here and not before, so that the first figure comes sooner.
+build_bench() {
+    make -C "$build" -j"$(nproc)" apps/bench/clv-bench >"$output/make" 2>&1 &
+    running=$!
+    tell_while $running 'building clv-bench ...'
+    wait $running
+    local status=$?
+    running=
+    [ $status -eq 0 ] || { tail -n 5 "$output/make"; failed=1; return 1; }
+}
+
 # The bound, measured on the same hosts: only the last arriver sends its tally to the root.
 measure_bound() {
     local bytes
+    build_bench || return
     bytes=$(awk 'match($0, /tally of [0-9.]+/) {
         printf "%d", substr($0, RSTART + 9) * 1048576; exit }' "$output/stock")
     say 'measuring the bound ...'
