@@ -48,10 +48,10 @@ tap_report $? "the page gets the verdicts between its marks"
 # Beds that only write: what was asked goes to `asked`; 8K takes 110, or cannot be measured while `broken`.
 cat >"$work/bed" <<END
 #!/bin/bash
-while [ \$# -gt 0 ]; do case \$1 in with) hosts=\$2 ;; --couple) couple=\$2 ;; --sizes) size=\$2 ;; --seed) seed=\$2 ;; --patterns) pattern=\$2 ;; --compute) c=\$2 ;; --json) file=\$2 ;; --collective) collective=\$2 ;; --algorithms) algorithms=\$2 ;; --send-buffer) buffer=\$2 ;; esac; shift; done
+while [ \$# -gt 0 ]; do case \$1 in with) hosts=\$2 ;; --couple) couple=\$2 ;; --sizes) size=\$2 ;; --seed) seed=\$2 ;; --patterns) pattern=\$2 ;; --compute) c=\$2 ;; --json) file=\$2 ;; --collective) collective=\$2 ;; --algorithms) algorithms=\$2 ;; --send-buffer) buffer=\$2 ;; --pml) pml=\$2 ;; esac; shift; done
 echo "\$size \$pattern \$c \$seed" >>"$work/asked"
 echo "\$collective \$size \$algorithms" >>"$work/asked-of"
-echo "\${buffer:-none}" >>"$work/asked-buffers"
+echo "\${buffer:-none} \${pml:-none}" >>"$work/asked-beds"
 [ "\$size" != 8K ] || [ ! -e "$work/broken" ] || { echo half >"\$file"; exit 1; }
 ms=100; [ "\$size" != 8K ] || [ "\$seed" != 1 ] || ms=110
 sed "s/:100,/:\$ms,/; s/\"ranks\":8/\"ranks\":\$hosts/; s/\"bytes\":4096/\"bytes\":\$(numfmt --from=iec "\$size")/; \
@@ -84,10 +84,12 @@ grid --folder "$work/others" --collective allreduce --hosts 8 --sizes 4K,1M --pa
 [ $? -eq 0 ] && [ "$(sort "$work/asked-of" | tr '\n' ';')" = 'allreduce 1M default,clv;allreduce 4K default,clv;' ]
 tap_report $? "another collective is measured against the default only"
 part=(--hosts 8 --sizes 4K --patterns balanced --couples none)
-rm "$work/asked-buffers"
+rm "$work/asked-beds"
 grid --folder "$work/plain" "${part[@]}" && grid --folder "$work/buffer" "${part[@]}" --send-buffer 8M &&
-    [ "$(tr '\n' ' ' <"$work/asked-buffers")" = 'none 8M ' ]
-tap_report $? "a bed is told of another send buffer, and of none unless asked for"
+    printf '%s\n' '<!-- grid reduce-ucx -->' '<!-- end -->' >"$work/ucx.md" &&
+    grid --folder "$work/ucx" "${part[@]}" --pml ucx --page "$work/ucx.md" && grep -q '8-4K-balanced' "$work/ucx.md" &&
+    [ "$(tr '\n' ';' <"$work/asked-beds")" = 'none none;8M none;none ucx;' ]
+tap_report $? "a bed is told of another send buffer or PML, and of none unless asked for"
 
 # A bed that says how many of it there are, and waits until there have been as many as $CLV_BESIDE.
 cat >"$work/slow-bed" <<END
