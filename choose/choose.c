@@ -42,27 +42,18 @@ static int32_t best_guess(const clv_choose_search_t *search, const clv_pap_forec
     return best == CLV_ALGORITHM_PREVIOUS ? best_of(search, forecast, true) : best;
 }
 
-/* Under a static order, decoupled ranks arrive as that order allows. Under a plan that makes them
- * wait they would arrive differently, so no estimate holds: only a trial can tell. */
-static bool stays_static(const clv_choose_search_t *search)
+/* Only a clear gain replaces the previous function; but host chains do unless they are clearly
+ * worse. The previous function sends whole vectors inside a host, which takes several times its
+ * estimate where all ranks of the host begin together; and under a static order ranks can
+ * decouple. */
+static bool replaces_previous(int32_t algorithm, int64_t score, int64_t previous_score)
 {
-    const int32_t running = search->state->running;
-
-    return search->config->objective == CLV_OBJECTIVE_PACE && clv_algorithm_is_static(running) &&
-           search->score[running] >= 0 &&
-           clv_choose_is_decoupled(search->config, &search->state->iterations);
+    return algorithm == CLV_ALGORITHM_HOST_CHAINS
+               ? score / 1000 * CLV_POLICY_CLEAR_PERMILLE <= previous_score
+               : score < previous_score / 1000 * CLV_POLICY_CLEAR_PERMILLE;
 }
 
-/* Host chains replace the previous function even at a slightly worse score. The previous function
- * sends whole vectors inside a host, which takes several times its estimate where all ranks of the
- * host begin together; and under a static order ranks can decouple. */
-static int64_t leave_permille(int32_t algorithm)
-{
-    return algorithm == CLV_ALGORITHM_HOST_CHAINS ? CLV_POLICY_LEAVE_HOSTS_PERMILLE
-                                                  : CLV_POLICY_CLEAR_PERMILLE;
-}
-
-/* Only a clear gain replaces the previous function or the running plan. */
+/* Only a clear gain replaces the running plan, too. */
 static int32_t guess(const clv_choose_search_t *search, const clv_pap_forecast_t *forecast,
                      int32_t *reason_p)
 {
@@ -70,16 +61,12 @@ static int32_t guess(const clv_choose_search_t *search, const clv_pap_forecast_t
     const int64_t previous_score = search->score[CLV_ALGORITHM_PREVIOUS];
     const int32_t best = best_guess(search, forecast);
 
-    *reason_p = CLV_REASON_KEPT;
-    if (stays_static(search)) {
-        return running;
-    }
     *reason_p = CLV_REASON_NO_PLAN;
     if (best == CLV_ALGORITHM_PREVIOUS) {
         return best;
     }
     *reason_p = CLV_REASON_NO_GAIN;
-    if (search->score[best] >= previous_score / 1000 * leave_permille(best)) {
+    if (!replaces_previous(best, search->score[best], previous_score)) {
         return CLV_ALGORITHM_PREVIOUS;
     }
     *reason_p = CLV_REASON_KEPT;
@@ -352,8 +339,8 @@ static clv_status_t choose_balanced_or_previous(const clv_choose_config_t *confi
     const clv_status_t status = choose_blind(config, key, CLV_ALGORITHM_AUTO, true, decision, NULL);
 
     decision->reason = CLV_REASON_NO_FORECAST;
-    if (status == CLV_OK && score_of(config, decision) >= score_of(config, previous) / 1000 *
-                                                              leave_permille(decision->algorithm)) {
+    if (status == CLV_OK && !replaces_previous(decision->algorithm, score_of(config, decision),
+                                               score_of(config, previous))) {
         *decision = *previous;
         decision->reason = CLV_REASON_NO_GAIN;
     }

@@ -168,7 +168,6 @@ typedef struct clv_choose_trial {
     bool is_on;
     int32_t algorithm;
     int32_t needed_permille; /* of the time before: the longest iteration that wins the trial */
-    bool was_decoupled;      /* ranks were seen decoupled while it was on */
     clv_choose_blocks_t blocks;
     int32_t n_forecasts;      /* since it began */
     int64_t expected_loss_ns; /* a call */

@@ -6,6 +6,8 @@
 
 #include "util/util_min_max.h"
 
+#define MOST_PERMILLE 1000000 /* as coll_clv_guard_permille; keeps products in their type */
+
 static int64_t more_by(int64_t balanced_ns, int64_t permille)
 {
     return balanced_ns + balanced_ns / 1000 * permille;
@@ -18,9 +20,8 @@ static int64_t trust_permille(const clv_choose_search_t *search)
 {
     const int64_t guard = search->config->guard_permille, right = search->state->last_right;
 
-    return right < CLV_POLICY_SURE_SETS
-               ? guard
-               : clv_smaller(guard * (right + 2) / 2, guard * CLV_POLICY_MOST_TRUST);
+    return right < CLV_POLICY_SURE_SETS ? guard
+                                        : clv_smaller(guard * (right + 2) / 2, MOST_PERMILLE);
 }
 
 /* Plans that ignore arrivals are the same for each forecast, so they are checked once, and pass

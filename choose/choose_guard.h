@@ -10,7 +10,7 @@
  *
  * Plans whose loss is bounded by their shape (needs times 2) may take more, as long as the rank
  * predicted to come last did so in each of the last CLV_POLICY_SURE_SETS judged calls: half the
- * share for each of these calls and for two more, up to CLV_POLICY_MOST_TRUST times the share.
+ * share for each of these calls and for two more.
  *
  * Not: the choice among the plans that pass. The proof is about the model of sched_cost.h.
  * PURE and private to the decider. Units ns. Cost: one search over equal arrivals per stream and

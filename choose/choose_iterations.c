@@ -54,10 +54,8 @@ static bool is_pause_within(const clv_pap_progress_t *progress,
 
     usual_ns = clv_smaller(usual_ns, most_ns);
     return interval->n_calls > 1 &&
-           interval->elapsed_ns >
-               interval->n_calls * clv_larger(seen_ns, usual_ns) +
-                   clv_larger(CLV_POLICY_PAUSE_TIMES * usual_ns,
-                              interval->n_calls * usual_ns / CLV_POLICY_PAUSE_PART);
+           interval->elapsed_ns > interval->n_calls * clv_larger(seen_ns, usual_ns) +
+                                      CLV_POLICY_PAUSE_TIMES * usual_ns;
 }
 
 static bool is_pause(const clv_choose_iterations_t *iterations, const clv_pap_forecast_t *forecast,

@@ -14,12 +14,10 @@
     XX(SURE_SETS,                4, "record sets",    "with fewer, sigma is a guess and decoupled ranks do not show yet") \
     XX(CLIP_SIGMAS,              4, "sigma",          "a rank is expected this many after its predicted arrival, not before") \
     XX(CLEAR_PERMILLE,         950, "of a score",     "a clear gain: replaces the running choice, and wins a trial at an equal iteration time") \
-    XX(LEAVE_HOSTS_PERMILLE,  1050, "of a score",     "below this share of the previous function's, host_chains is taken: whole vectors inside hosts take longer than estimated") \
-    XX(MOST_TRUST,              10, "times",          "the guard's share: the most that a trusted plan may lose") \
     XX(LATE_VECTORS,             2, "vectors' time",  "a rank this long after all others is far late") \
     XX(IN_MPI_WEIGHT,            8, "part",           "a second of all ranks in MPI counts as this part of a second after the last arrival") \
     XX(PRESUMED_PERMILLE,      500, "of an estimate", "lower bound of a factor that was never measured") \
-    XX(RETRY_FORECASTS,          8, "forecasts",      "after these a plan measured once is unknown again") \
+    XX(AGAIN_FORECASTS,          8, "forecasts",      "after these a plan measured once is unknown again; and a plan that synchronises over shared links is estimated again") \
     XX(BOTH_WAYS_BYTES,      65536, "bytes",          "of Open MPI's allreduce travel both ways at once; twice as many more wait for their receiver") \
     XX(WAITING_PERMILLE,       300, "of a message",   "longer, for each BOTH_WAYS_BYTES that wait") \
     XX(TREES_MIN_RANKS,         32, "ranks",          "of helper trees: below, TCP takes longer than estimated") \
@@ -27,22 +25,17 @@
     XX(LEAST_SEGMENT_BYTES,   4096, "bytes",          "smallest segment of a plan") \
     XX(NEAR_COUNTS,              7, "segments",       "additional counts tried for a forced plan by rounds") \
     XX(FEW_CELLS,             8192, "cells",          "ranks times segments of a plan that costs little to make; without a forecast classic ones are compared up to there") \
-    XX(CLASSIC_FORECASTS,        8, "forecasts",      "where links are shared, plans that synchronise are estimated once in these") \
     XX(FREE_SETS,               16, "record sets",    "ranks once seen decoupled count as decoupled for these") \
-    XX(FREE_PERMILLE,          970, "of iterations",  "wins for a plan that follows arrivals where ranks are decoupled; and no plan is faster than computing") \
     XX(CHANGE_CALLS,             2, "calls",          "after a change of algorithm do not count") \
     XX(PAUSE_TIMES,              2, "times",          "the usual is a pause") \
-    XX(PAUSE_PART,               4, "part",           "of the usual time of many calls: the least pause among them") \
     XX(BLOCK_CALLS,             10, "calls",          "of a block, at least; fewer differ more") \
     XX(ODD_PERMILLE,           120, "of iterations",  "a block this far from the others is odd") \
     XX(ODD_BLOCKS,               2, "blocks",         "this many odd ones in a row mean another program") \
     XX(BUDGET_PERMILLE,          4, "of the time",    "may be lost to trials") \
-    XX(FIRST_CALLS,             20, "calls",          "calls before the first trial") \
-    XX(BETTER_PERMILLE,        990, "of iterations",  "of one block, then of three, wins a trial") \
+    XX(BETTER_PERMILLE,        990, "of iterations",  "of one block, then of three, wins a trial; and no plan is faster than computing") \
     XX(NOISE_PERMILLE,          20, "of iterations",  "counts as scatter of blocks at most, and in the summary at least") \
     XX(WAITS_PERMILLE,         800, "of time in MPI", "or less: ranks wait less") \
     XX(FIRST_WAIT,              64, "calls",          "before a choice that failed is tried again; doubled each time") \
-    XX(COMPARED_CALLS,           3, "calls",          "the least that the summary compares")
 /* clang-format on */
 
 enum {

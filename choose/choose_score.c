@@ -142,7 +142,7 @@ static void forget_single_calls(clv_choose_state_t *state)
         clv_choose_score_t *score = &state->score[c];
         score->idle_forecasts++;
         if (c != CLV_ALGORITHM_PREVIOUS && score->n_measured == 1 &&
-            score->idle_forecasts >= CLV_POLICY_RETRY_FORECASTS) {
+            score->idle_forecasts >= CLV_POLICY_AGAIN_FORECASTS) {
             score->n_measured = 0;
         }
     }

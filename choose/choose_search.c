@@ -532,7 +532,7 @@ static bool trees_pay(const clv_choose_search_t *search)
 static bool is_classic_due(const clv_choose_search_t *search, const clv_pap_forecast_t *forecast,
                            int32_t algorithm)
 {
-    return search->config->place == NULL || forecast->version % CLV_POLICY_CLASSIC_FORECASTS == 0 ||
+    return search->config->place == NULL || forecast->version % CLV_POLICY_AGAIN_FORECASTS == 0 ||
            is_in_use(search, algorithm);
 }
 

@@ -75,8 +75,6 @@ static void judge_incumbent(clv_choose_iterations_t *iterations, int64_t block_n
     if (iterations->n_odd >= CLV_POLICY_ODD_BLOCKS) {
         iterations->n_odd = 0;
         iterations->blocks = (clv_choose_blocks_t){0};
-        iterations->trial.budget_ns =
-            clv_larger(iterations->trial.budget_ns, 0); /* the change, not a trial, took the time */
         iterations->has_been_decoupled = iterations->decoupled_sets > 0;
         forget_back_offs(iterations);
     }
@@ -112,7 +110,6 @@ static void begin_trial(clv_choose_trial_t *trial, int32_t algorithm, int32_t ne
 {
     trial->is_on = true;
     trial->algorithm = algorithm;
-    trial->was_decoupled = false;
     trial->needed_permille = needed_permille;
     trial->n_forecasts = 0;
     trial->expected_loss_ns = expected_loss_ns;
@@ -277,19 +274,7 @@ static bool cannot_gain(const clv_choose_search_t *search)
 
     return search->config->objective == CLV_OBJECTIVE_PACE && iterations->has_been_decoupled &&
            clv_algorithm_is_static(iterations->incumbent) &&
-           !is_permille_of(iterations->computing_ns, CLV_POLICY_FREE_PERMILLE,
-                           clv_choose_blocks_middle(&iterations->blocks));
-}
-
-/* Decoupled ranks lose their distances when one static order replaces another. */
-static bool is_no_better_order(const clv_choose_search_t *search, int32_t algorithm,
-                               int64_t expected_ns)
-{
-    const clv_choose_iterations_t *iterations = &search->state->iterations;
-
-    return clv_choose_is_decoupled(search->config, iterations) &&
-           clv_algorithm_is_static(algorithm) && clv_algorithm_is_static(iterations->incumbent) &&
-           !is_permille_of(expected_ns, CLV_POLICY_BETTER_PERMILLE,
+           !is_permille_of(iterations->computing_ns, CLV_POLICY_BETTER_PERMILLE,
                            clv_choose_blocks_middle(&iterations->blocks));
 }
 
@@ -302,8 +287,7 @@ static bool may_try(const clv_choose_search_t *search, const clv_pap_forecast_t 
     const int64_t loss_ns =
         clv_larger(expected_ns - clv_choose_blocks_middle(&iterations->blocks), 0);
 
-    return !is_no_better_order(search, algorithm, expected_ns) &&
-           back_off->age_calls >= back_off->wait_calls && iterations->trial.budget_ns > 0 &&
+    return back_off->age_calls >= back_off->wait_calls && iterations->trial.budget_ns > 0 &&
            loss_ns <= iterations->trial.budget_ns / n_calls;
 }
 
@@ -333,17 +317,14 @@ static bool waits_less(const clv_choose_search_t *search, int32_t algorithm)
 
 /* The longest iteration time that wins a trial, permille. A program that waits for a clock or
  * another process has the same iteration time whatever runs: then a clearly better estimate is
- * enough, or clearly less time in MPI. If ranks are decoupled, a trial profits from the distances
- * that a static order has made, and a plan that synchronises soon hides that they were
- * decoupled. */
+ * enough, or clearly less time in MPI. But if ranks are decoupled, a trial profits from the
+ * distances that a static order has made. */
 static int32_t needed_permille(const clv_choose_search_t *search, int32_t algorithm)
 {
     const clv_choose_iterations_t *iterations = &search->state->iterations;
 
-    if (clv_choose_is_decoupled(search->config, iterations) ||
-        (iterations->trial.is_on && iterations->trial.was_decoupled)) {
-        return clv_algorithm_is_static(algorithm) ? CLV_POLICY_BETTER_PERMILLE
-                                                  : CLV_POLICY_FREE_PERMILLE;
+    if (clv_choose_is_decoupled(search->config, iterations)) {
+        return CLV_POLICY_BETTER_PERMILLE;
     }
     if (!is_permille_of(search->score[algorithm], CLV_POLICY_CLEAR_PERMILLE,
                         search->score[iterations->incumbent])) {
@@ -385,12 +366,8 @@ void clv_choose_try_next(const clv_choose_search_t *search, const clv_pap_foreca
                          in_vain)) {
         end_trial(iterations);
     }
-    if (trial->is_on) { /* by now its estimate uses measured calls */
-        trial->was_decoupled |= clv_choose_is_decoupled(search->config, iterations);
-        trial->needed_permille = needed_permille(search, trial->algorithm);
-    }
     if (trial->is_on || in_vain || trial->loss_ns != 0 ||
-        search->score[iterations->incumbent] < 0 || iterations->call < CLV_POLICY_FIRST_CALLS) {
+        search->score[iterations->incumbent] < 0 || iterations->call < CLV_CHOOSE_FIRST_CALLS) {
         return;
     }
     algorithm = most_promising(search, forecast, &expected_ns);

@@ -24,6 +24,9 @@
 #include "choose/choose_iterations.h"
 #include "choose/choose_search.h"
 
+/* Calls before the first trial: two blocks of the incumbent. */
+#define CLV_CHOOSE_FIRST_CALLS (2 * CLV_POLICY_BLOCK_CALLS)
+
 /* Takes in what a new forecast says about the calls before it; before clv_choose_learn. */
 void clv_choose_try_account(const clv_choose_config_t *config, const clv_pap_forecast_t *forecast,
                             const clv_pap_progress_t *progress,

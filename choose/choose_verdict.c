@@ -47,8 +47,7 @@ static double noise(const clv_verdict_facts_t *facts)
     if (gains->n_calls > 0) {
         spread = (double) gains->spread_permille / (double) gains->n_calls;
     }
-    return (spread > CLV_POLICY_NOISE_PERMILLE ? spread : CLV_POLICY_NOISE_PERMILLE) / 1000 *
-           (gains->n_calls < CLV_POLICY_BLOCK_CALLS ? 2 : 1);
+    return (spread > CLV_POLICY_NOISE_PERMILLE ? spread : CLV_POLICY_NOISE_PERMILLE) / 1000;
 }
 
 /* Over the compared calls, not the whole run: the noise is theirs. */
@@ -65,7 +64,7 @@ static double magnitude(double x)
 
 static bool is_comparable(const clv_verdict_facts_t *facts)
 {
-    return facts->gains.n_calls >= CLV_POLICY_COMPARED_CALLS && facts->gains.took_ns > 0;
+    return facts->gains.n_calls >= CLV_POLICY_BLOCK_CALLS && facts->gains.took_ns > 0;
 }
 
 clv_verdict_t clv_choose_verdict(const clv_verdict_facts_t *facts)
@@ -107,9 +106,9 @@ static void print_why(char *text, size_t size, const clv_verdict_facts_t *facts)
                         "coll_clv_reproducible asks for a fixed order, so nothing else was tried");
     } else if (!config->exchange) {
         (void) snprintf(text, size, "coll_clv_exchange is off, so nothing was measured");
-    } else if (facts->n_calls <= CLV_POLICY_FIRST_CALLS) {
+    } else if (facts->n_calls <= CLV_CHOOSE_FIRST_CALLS) {
         (void) snprintf(text, size, "%" PRId64 " calls are too few: trials begin after %d",
-                        facts->n_calls, CLV_POLICY_FIRST_CALLS);
+                        facts->n_calls, CLV_CHOOSE_FIRST_CALLS);
     } else if (facts->gains.took_ns + facts->gains.unknown_ns == 0) {
         (void) snprintf(text, size,
                         "none of %" PRId64 " calls was measured; they may carry too few bytes "
@@ -119,7 +118,7 @@ static void print_why(char *text, size_t size, const clv_verdict_facts_t *facts)
         (void) snprintf(text, size,
                         "no trial compared the plans with the previous function: trials begin "
                         "after %d calls and may cost 0.%d %% of the run",
-                        CLV_POLICY_FIRST_CALLS, CLV_POLICY_BUDGET_PERMILLE);
+                        CLV_CHOOSE_FIRST_CALLS, CLV_POLICY_BUDGET_PERMILLE);
     }
 }
 

@@ -80,7 +80,7 @@ static int play(int32_t algorithm, int64_t permille)
         forecast.previous_in_mpi_ns = call < 2 ? -1 : ran->predicted_in_mpi_ns / 1000 * of;
         assert_int_equal(
             clv_choose_shared(&config, &key, &forecast, &progress, 1, &state, NULL, now), CLV_OK);
-        assert_true(call >= CLV_POLICY_FIRST_CALLS || !clv_algorithm_synchronises(now->algorithm));
+        assert_true(call >= CLV_CHOOSE_FIRST_CALLS || !clv_algorithm_synchronises(now->algorithm));
         assert_true(!clv_algorithm_synchronises(now->algorithm) || now->n_segments > 0);
         last_arrival_ns += 20000000 + now->predicted_after_ns / 1000 *
                                           truth_of(now->algorithm, algorithm, permille);
