@@ -32,8 +32,8 @@
     XX(ODD_PERMILLE,           120, "of iterations",  "a block this far from the others is odd") \
     XX(ODD_BLOCKS,               2, "blocks",         "this many odd ones in a row mean another program") \
     XX(BUDGET_PERMILLE,          4, "of the time",    "may be lost to trials") \
-    XX(BETTER_PERMILLE,        990, "of iterations",  "of one block, then of three, wins a trial; and no plan is faster than computing") \
-    XX(NOISE_PERMILLE,          20, "of iterations",  "counts as scatter of blocks at most, and in the summary at least") \
+    XX(BETTER_PERMILLE,        990, "of iterations",  "of one block, then of three, wins a trial") \
+    XX(NOISE_PERMILLE,          20, "of iterations",  "counts as scatter of blocks at most, and in the summary at least; a plan this close to computing has nothing to gain") \
     XX(WAITS_PERMILLE,         800, "of time in MPI", "or less: ranks wait less") \
     XX(FIRST_WAIT,              64, "calls",          "before a choice that failed is tried again; doubled each time") \
 /* clang-format on */

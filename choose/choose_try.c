@@ -274,7 +274,7 @@ static bool cannot_gain(const clv_choose_search_t *search)
 
     return search->config->objective == CLV_OBJECTIVE_PACE && iterations->has_been_decoupled &&
            clv_algorithm_is_static(iterations->incumbent) &&
-           !is_permille_of(iterations->computing_ns, CLV_POLICY_BETTER_PERMILLE,
+           !is_permille_of(iterations->computing_ns, 1000 - CLV_POLICY_NOISE_PERMILLE,
                            clv_choose_blocks_middle(&iterations->blocks));
 }
 
