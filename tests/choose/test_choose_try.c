@@ -287,8 +287,9 @@ static int tries(int32_t permille, int32_t incumbent, int32_t other, int has_bee
     return state.iterations.trial.is_on;
 }
 
-/* A trial is to gain more than blocks scatter, 2 %, and nothing is faster than the slowest computes. But what makes
- * ranks wait hides that a fixed order would be faster than the slowest of each call. */
+/* A trial is to gain more than blocks scatter, 2 %, and nothing is faster than the slowest
+ * computes. But what makes ranks wait hides that a fixed order would be faster than the slowest of
+ * each call. */
 static void ranks_decoupled_at_the_slowest_s_speed_try_nothing(void **unused)
 {
     static const int32_t others[] = {CLV_ALGORITHM_CHAIN, CLV_ALGORITHM_LATEST_FIRST,
