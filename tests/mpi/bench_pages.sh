@@ -35,12 +35,13 @@ done
 tap_none 'shared memory' differs shared-memory.md "$CLV_TOP/apps/bench/shared_memory" --print --data "$data/shared-memory.jsonl"
 tap_none 'announced progress' differs loop.md "$CLV_TOP/apps/bench/uneven" --print --data "$data/uneven.jsonl"
 grid() { "$CLV_TOP/apps/bench/grid" "$@" || [ $? -eq 1 ]; } # 1: a cell fails, or many are undecided
-for page in loop.md nodes.md allreduce.md; do
+for page in loop.md nodes.md allreduce.md transports.md; do
     for cells in $(sed -n 's/^<!-- grid \(.*\) -->$/\1/p' "$CLV_TOP/docs/results/$page"); do
-        per_host=1
-        [ "${cells%-x*}" = "$cells" ] || per_host=${cells##*-x}
+        per_host=1 pml='' kind=$cells
+        [ "${kind%-ucx}" = "$kind" ] || pml=ucx kind=${kind%-ucx}
+        [ "${kind%-x*}" = "$kind" ] || per_host=${kind##*-x} kind=${kind%-x*}
         tap_none "the grid of $cells" differs "$page" \
-            grid --print --folder "$data" --collective "${cells%-x*}" --ranks-per-host "$per_host"
+            grid --print --folder "$data" --collective "$kind" --ranks-per-host "$per_host" --pml "$pml"
     done
 done
 unknown_figures() { # figures of README.md's table that no table of their page has
