@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * All numbers of the choice: XX(name, value, unit, meaning). Removing any of them makes some
- * program slower (docs/design/ablation.md). Not: bounds of memory and arithmetic, which stand
- * beside their code; nor users' parameters (choose_parameters.h).
+ * All numbers of the choice: XX(name, value, unit, meaning). docs/design/ablation.md says what
+ * moving each of them does, and which of them only emulated hosts can judge. Not: bounds of memory
+ * and arithmetic, which stand beside their code; nor users' parameters (choose_parameters.h).
  *
  * PURE: constants.
  */

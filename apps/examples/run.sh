@@ -124,7 +124,7 @@ heading() {
 
 # Here and not before, so that the first figure comes sooner.
 build_bench() {
-    make -C "$build" -j"$(nproc)" apps/bench/clv-bench >"$output/make" 2>&1 &
+    make -C "$build" -j"${CLV_JOBS:-$(nproc)}" apps/bench/clv-bench >"$output/make" 2>&1 &
     running=$!
     tell_while $running 'building clv-bench ...'
     wait $running
