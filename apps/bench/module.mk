@@ -14,7 +14,7 @@ clv_bench_place_flags = -DCLV_BUILD_FLAGS='"$(CLV_BUILD_FLAGS)"'
 
 installed_mpi_programs += apps/bench/clv-bench
 apps_bench_clv_bench_CPPFLAGS = $(AM_CPPFLAGS) $(clv_bench_place_flags) $(XDR_CPPFLAGS)
-apps_bench_clv_bench_LDADD = libclvclocks.la libclvtrace.la libclvcli.la $(clv_core_lib) $(XDR_LIBS)
+apps_bench_clv_bench_LDADD = libclvclocks.a libclvtrace.a libclvcli.a $(clv_core_lib) $(XDR_LIBS)
 apps_bench_clv_bench_SOURCES = apps/bench/measure/clv_bench.c \
 	apps/bench/measure/bench_algorithms.c apps/bench/measure/bench_algorithms.h \
 	apps/bench/measure/bench_call.c \

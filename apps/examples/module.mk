@@ -9,7 +9,7 @@ clv_transport_sources = \
 mpi_programs += apps/examples/transport/transport tests/mpi/transport_broken
 apps_examples_transport_transport_SOURCES = $(clv_transport_sources)
 # No library that it does without: ./clv run waits for it.
-apps_examples_transport_transport_LDADD = libclvtrace.la $(clv_core_lib)
+apps_examples_transport_transport_LDADD = libclvtrace.a $(clv_core_lib)
 tests_mpi_transport_broken_SOURCES = $(clv_transport_sources) tests/mpi/broken_reduce.c
 
 mpi_programs += apps/examples/uneven/uneven

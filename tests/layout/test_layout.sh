@@ -140,7 +140,7 @@ else
     tap_skip 'symbols of the component' 'it is not built'
 fi
 core_names() {
-    nm --defined-only "$CLV_BUILD"/.libs/libclv{core,clocks,trace,clc,cli,whatif}.a 2>/dev/null |
+    nm --defined-only "$CLV_BUILD"/{.libs/libclvcore,libclv{clocks,trace,clc,cli,whatif}}.a 2>/dev/null |
         awk '$2 ~ /[A-TV-Z]/ {print $3}' | grep -v '^clv_'
 }
 tap_none 'global names of the pure modules begin with clv_' core_names
