@@ -34,7 +34,7 @@ for pml in $pmls; do
     report $? "4 ranks, $pml"
 done
 launch 4 "$cases" -c flood_of_a_late_root && has "$all_right"
-report $? "2000 reduces of 64 KiB with the root 2 s late: its memory is bounded"
+report $? "2000 reduces of 64 KiB with the root 1 s late: its memory is bounded"
 launch 1 $(pml_options ob1) "${cases%_cases}_errors" && has "$all_right"
 report $? "bad arguments, no memory, a message that does not fit"
 

@@ -90,7 +90,7 @@ nothing_in_shm
 report $? "nothing is left in /dev/shm"
 
 launch 4 $forced "$cases" -c flood_of_a_late_root && has "$all_right"
-report $? "2000 reduces of 64 KiB with the root 2 s late: its memory is bounded"
+report $? "2000 reduces of 64 KiB with the root 1 s late: its memory is bounded"
 
 launch 4 $clv "$cases" -c flood_of_a_late_root && has "$all_right"
 report $? "the same when the component chooses"
