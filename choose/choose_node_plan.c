@@ -79,8 +79,6 @@ CLV_HOT const clv_node_plan_t *clv_node_plans_find(const clv_node_plans_t *node_
 
 /* Sums over all choosers, including freed ones. Relaxed: they are independent numbers. */
 static atomic_llong regret_ns;
-static atomic_llong cache_hits, cache_misses, cache_evictions;
-
 static atomic_llong took_ns, would_ns, unknown_ns, compared_calls, own_ns, previous_ns, spread;
 
 static void add_to(atomic_llong *sum, int64_t now, int64_t before)
@@ -115,27 +113,9 @@ void clv_choose_gains(clv_choose_gains_t *sum)
                                 .spread_permille = read_of(&spread)};
 }
 
-static void count_cache(const clv_plan_cache_t *plans, const clv_plan_cache_counters_t *before)
-{
-    const clv_plan_cache_counters_t now = clv_plan_cache_counters(plans);
-
-    atomic_fetch_add_explicit(&cache_hits, now.n_hits - before->n_hits, memory_order_relaxed);
-    atomic_fetch_add_explicit(&cache_misses, now.n_misses - before->n_misses, memory_order_relaxed);
-    atomic_fetch_add_explicit(&cache_evictions, now.n_evictions - before->n_evictions,
-                              memory_order_relaxed);
-}
-
 int64_t clv_choose_regret_ns(void)
 {
     return atomic_load_explicit(&regret_ns, memory_order_relaxed);
-}
-
-void clv_choose_cache_counters(clv_plan_cache_counters_t *sum)
-{
-    *sum = (clv_plan_cache_counters_t){
-        .n_hits = atomic_load_explicit(&cache_hits, memory_order_relaxed),
-        .n_misses = atomic_load_explicit(&cache_misses, memory_order_relaxed),
-        .n_evictions = atomic_load_explicit(&cache_evictions, memory_order_relaxed)};
 }
 
 /* The plan of a decision: from the cache, or one in *made_p that the caller frees. */
@@ -225,22 +205,15 @@ size_t clv_choose_node_plan(void *context, const clv_pap_stream_key_t *stream_ke
 {
     clv_chooser_t *chooser = context;
     clv_choose_memory_t *remembered = memory;
-    clv_plan_cache_counters_t before = {0};
     clv_status_t status = CLV_OK;
     size_t used;
 
     (void) stream_key;
     count_last(chooser, progress);
-    if (chooser->plans != NULL) {
-        before = clv_plan_cache_counters(chooser->plans);
-    }
     if (key_table != NULL) {
         status = clv_choose_memory_follow(&chooser->config, key_table, remembered);
     }
     used = plan_keys(chooser, forecast, progress, status, remembered, node_plans, n_bytes);
     remembered->announced[forecast->version % CLV_CHOOSE_RING] = forecast->announced;
-    if (chooser->plans != NULL) {
-        count_cache(chooser->plans, &before);
-    }
     return used;
 }

@@ -97,8 +97,4 @@ int64_t clv_choose_regret_ns(void);
  * time; no lock. */
 void clv_choose_gains(clv_choose_gains_t *sum);
 
-/* What all plan caches of this process were asked since its start. Any thread at any time; no lock.
- */
-void clv_choose_cache_counters(clv_plan_cache_counters_t *sum);
-
 #endif

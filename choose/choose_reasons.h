@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * The reasons for running an algorithm in a call, as a table: the words of coll_clv_verbose and
- * coll_clv_print, and for each an MPI_T performance variable coll_clv_fell_back_<name>, which
+ * coll_clv_print, and each an element of the MPI_T performance variable coll_clv_fell_back, which
  * counts the calls that took the previous function for that reason.
  *
  * PURE. The chooser gives some of the reasons, the component the others.

@@ -45,12 +45,13 @@ typedef struct coll_clv_params {
 #undef COLL_CLV_PARAM_FIELD
 } coll_clv_params_t;
 
-/* One field per counter row, for coll_clv_count and coll_clv_counted. A tool that reads a counter
- * while a thread runs a collective sees a recent value. */
+/* Not here: what is counted per collective, algorithm and reason. Most are performance variables
+ * (coll_clv_tables.h). A tool that reads one while a thread runs a collective sees a recent
+ * value. */
 typedef struct coll_clv_counters {
-#define COLL_CLV_COUNTER_FIELD(name, meaning) unsigned long long name;
-    COLL_CLV_COUNTER_MAP(COLL_CLV_COUNTER_FIELD)
-#undef COLL_CLV_COUNTER_FIELD
+    unsigned long long plans_ahead, plans_late, lookup_ns, calibrations, yielding, regret_ns;
+    unsigned long long nonblocking, persistent; /* begun, created; while recording, or summing up */
+    unsigned long long waited_ns, asleep_ns, late_wakes, late_wakes_ns;
 } coll_clv_counters_t;
 
 /* Times of a collective's calls that a group saw, from begin to end on this rank, without
@@ -112,6 +113,8 @@ static inline void coll_clv_count(unsigned long long *counter, unsigned long lon
 /* The value of a counter. Calls left alone are counted in one place only, since counting is most of
  * what they cost; they are added here to the counters that include them. */
 unsigned long long coll_clv_counted(const unsigned long long *counter);
+/* Calls of all collectives that reached the component. */
+unsigned long long coll_clv_calls(void);
 
 /* The present values of the rank-equal parameters, and nothing else. */
 clv_choose_config_t coll_clv_params_config(const coll_clv_component_t *component);
@@ -124,6 +127,8 @@ uint32_t coll_clv_watched(const clv_choose_config_t *config);
 /* coll_clv_params.c: registers all parameters and counters, checks ranges, and tells the user what
  * is wrong. OMPI_SUCCESS or OMPI_ERR_BAD_PARAM. */
 int coll_clv_params_register(coll_clv_component_t *component);
+/* coll_clv_pvars.c: what coll_clv_params_register registers after the parameters. */
+void coll_clv_pvars_register(void);
 /* Whether the user gave the parameter a value. */
 bool coll_clv_params_is_set(const char *name);
 

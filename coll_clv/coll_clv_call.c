@@ -158,7 +158,6 @@ static CLV_HOT int dispatch(coll_clv_call_t *call)
     if (NULL != call->module->group) {
         coll_clv_group_fetch(call->module->group);
     }
-    coll_clv_count(&mca_coll_clv_component.counters.calls, 1);
     coll_clv_count(&mca_coll_clv_component.calls[call->collective], 1);
     call->is_fixed =
         clv_choose_has_fixed((int32_t) call->collective) && coll_clv_must_keep_order(call);

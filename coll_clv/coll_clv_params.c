@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Registers the tables of parameters and counters with Open MPI and checks the user's values.
+ * Registers the table of parameters with Open MPI and checks the user's values.
  *
  * This file refuses values that are not numbers, unknown words or out of range before Open MPI does
  * so with its own message (which still happens for words in a parameter file). Either way the
@@ -15,15 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "opal/mca/base/mca_base_pvar.h"
 #include "opal/mca/base/mca_base_var.h"
-
-#include "choose/choose_node_plan.h"
-#include "coll_clv/coll_clv_ahead.h"
-#include "coll_clv/coll_clv_process.h"
-#include "coll_clv/coll_clv_sleep.h"
-#include "coll_clv/coll_clv_wait.h"
-#include "util/util_version.h"
 
 /* A parameter's row, except its storage. */
 typedef struct param_row {
@@ -327,258 +319,6 @@ static int register_params(coll_clv_params_t *params)
     return 0 == bad ? OMPI_SUCCESS : OMPI_ERR_BAD_PARAM;
 }
 
-unsigned long long coll_clv_counted(const unsigned long long *counter)
-{
-    const coll_clv_component_t *component = &mca_coll_clv_component;
-    const bool of_all = counter == &component->counters.calls ||
-                        counter == &component->ran[CLV_ALGORITHM_PREVIOUS] ||
-                        counter == &component->fell_back[CLV_REASON_TOO_SMALL];
-    unsigned long long sum = *counter;
-
-    for (int c = 0; c < CLV_N_COLLECTIVES; c++) {
-        if (of_all || counter == &component->calls[c]) {
-            sum += component->alone[c];
-        }
-    }
-    return sum;
-}
-
-static int read_counter(const struct mca_base_pvar_t *pvar, void *value, void *object)
-{
-    (void) object;
-    *(unsigned long long *) value = coll_clv_counted(pvar->ctx);
-    return OPAL_SUCCESS;
-}
-
-static void register_counter(const char *name, const char *meaning, unsigned long long *counter)
-{
-    (void) mca_base_component_pvar_register(
-        &mca_coll_clv_component.super.collm_version, name, meaning, OPAL_INFO_LVL_4,
-        MCA_BASE_PVAR_CLASS_COUNTER, MCA_BASE_VAR_TYPE_UNSIGNED_LONG_LONG, NULL,
-        MCA_BASE_VAR_BIND_NO_OBJECT, MCA_BASE_PVAR_FLAG_READONLY | MCA_BASE_PVAR_FLAG_CONTINUOUS,
-        read_counter, NULL, NULL, counter);
-}
-
-/* Counters of the channel are snapshots: the variable's context is its field's offset. */
-static int read_exchange_counter(const struct mca_base_pvar_t *pvar, void *value, void *object)
-{
-    clv_pap_counters_t counters = {0};
-    int64_t number;
-
-    (void) object;
-    coll_clv_process_counters(&counters);
-    memcpy(&number, (const char *) &counters + (uintptr_t) pvar->ctx, sizeof number);
-    *(unsigned long long *) value = (unsigned long long) number;
-    return OPAL_SUCCESS;
-}
-
-static void register_exchange_counter(const char *name, const char *meaning, size_t place)
-{
-    (void) mca_base_component_pvar_register(
-        &mca_coll_clv_component.super.collm_version, name, meaning, OPAL_INFO_LVL_5,
-        MCA_BASE_PVAR_CLASS_COUNTER, MCA_BASE_VAR_TYPE_UNSIGNED_LONG_LONG, NULL,
-        MCA_BASE_VAR_BIND_NO_OBJECT, MCA_BASE_PVAR_FLAG_READONLY | MCA_BASE_PVAR_FLAG_CONTINUOUS,
-        read_exchange_counter, NULL, NULL, (void *) (uintptr_t) place);
-}
-
-static int read_cache_counter(const struct mca_base_pvar_t *pvar, void *value, void *object)
-{
-    clv_plan_cache_counters_t cache;
-    int64_t number;
-
-    (void) object;
-    clv_choose_cache_counters(&cache);
-    memcpy(&number, (const char *) &cache + (uintptr_t) pvar->ctx, sizeof number);
-    *(unsigned long long *) value = (unsigned long long) number;
-    return OPAL_SUCCESS;
-}
-
-static void register_cache_counter(const char *name, const char *meaning, size_t place)
-{
-    (void) mca_base_component_pvar_register(
-        &mca_coll_clv_component.super.collm_version, name, meaning, OPAL_INFO_LVL_5,
-        MCA_BASE_PVAR_CLASS_COUNTER, MCA_BASE_VAR_TYPE_UNSIGNED_LONG_LONG, NULL,
-        MCA_BASE_VAR_BIND_NO_OBJECT, MCA_BASE_PVAR_FLAG_READONLY | MCA_BASE_PVAR_FLAG_CONTINUOUS,
-        read_cache_counter, NULL, NULL, (void *) (uintptr_t) place);
-}
-
-/* The context is the field's offset, as above. */
-static int read_gauge(const struct mca_base_pvar_t *pvar, void *value, void *object)
-{
-    coll_clv_gauges_t gauges;
-    coll_clv_late_t late;
-    long long number;
-
-    (void) object;
-    pthread_mutex_lock(&mca_coll_clv_component.account);
-    late = mca_coll_clv_component.late;
-    pthread_mutex_unlock(&mca_coll_clv_component.account);
-    coll_clv_process_gauges(&gauges, late);
-    memcpy(&number, (const char *) &gauges + (uintptr_t) pvar->ctx, sizeof number);
-    *(int64_t *) value = number;
-    return OPAL_SUCCESS;
-}
-
-/* Class generic: the only one that may be negative and whose value is not a difference. */
-static void register_gauge(const char *name, const char *meaning, size_t place)
-{
-    (void) mca_base_component_pvar_register(
-        &mca_coll_clv_component.super.collm_version, name, meaning, OPAL_INFO_LVL_5,
-        MCA_BASE_PVAR_CLASS_GENERIC, MCA_BASE_VAR_TYPE_INT64_T, NULL, MCA_BASE_VAR_BIND_NO_OBJECT,
-        MCA_BASE_PVAR_FLAG_READONLY | MCA_BASE_PVAR_FLAG_CONTINUOUS, read_gauge, NULL, NULL,
-        (void *) (uintptr_t) place);
-}
-
-/* The context is the field's offset, as above. */
-static int read_ahead_gauge(const struct mca_base_pvar_t *pvar, void *value, void *object)
-{
-    coll_clv_ahead_gauges_t gauges;
-    long long number;
-
-    (void) object;
-    coll_clv_ahead_gauges(&gauges);
-    memcpy(&number, (const char *) &gauges + (uintptr_t) pvar->ctx, sizeof number);
-    *(int64_t *) value = number;
-    return OPAL_SUCCESS;
-}
-
-static void register_ahead_gauge(const char *name, const char *meaning, size_t place)
-{
-    (void) mca_base_component_pvar_register(
-        &mca_coll_clv_component.super.collm_version, name, meaning, OPAL_INFO_LVL_5,
-        MCA_BASE_PVAR_CLASS_GENERIC, MCA_BASE_VAR_TYPE_INT64_T, NULL, MCA_BASE_VAR_BIND_NO_OBJECT,
-        MCA_BASE_PVAR_FLAG_READONLY | MCA_BASE_PVAR_FLAG_CONTINUOUS, read_ahead_gauge, NULL, NULL,
-        (void *) (uintptr_t) place);
-}
-
-static int read_wait(const struct mca_base_pvar_t *pvar, void *value, void *object)
-{
-    coll_clv_where_t where;
-    long long number;
-
-    (void) object;
-    coll_clv_wait_read(&where);
-    memcpy(&number, (const char *) &where + (uintptr_t) pvar->ctx, sizeof number);
-    *(int64_t *) value = number;
-    return OPAL_SUCCESS;
-}
-
-static void register_wait(const char *name, const char *meaning, size_t place)
-{
-    (void) mca_base_component_pvar_register(
-        &mca_coll_clv_component.super.collm_version, name, meaning, OPAL_INFO_LVL_4,
-        MCA_BASE_PVAR_CLASS_GENERIC, MCA_BASE_VAR_TYPE_INT64_T, NULL, MCA_BASE_VAR_BIND_NO_OBJECT,
-        MCA_BASE_PVAR_FLAG_READONLY | MCA_BASE_PVAR_FLAG_CONTINUOUS, read_wait, NULL, NULL,
-        (void *) (uintptr_t) place);
-}
-
-/* A level of this process, not a counter. */
-static void register_number(const char *name, const char *meaning, int64_t *number)
-{
-    (void) mca_base_component_pvar_register(
-        &mca_coll_clv_component.super.collm_version, name, meaning, OPAL_INFO_LVL_5,
-        MCA_BASE_PVAR_CLASS_GENERIC, MCA_BASE_VAR_TYPE_INT64_T, NULL, MCA_BASE_VAR_BIND_NO_OBJECT,
-        MCA_BASE_PVAR_FLAG_READONLY | MCA_BASE_PVAR_FLAG_CONTINUOUS, NULL, NULL, NULL, number);
-}
-
-/* The object is the communicator. */
-static int read_expected_wait_ns(const struct mca_base_pvar_t *pvar, void *value, void *object)
-{
-    (void) pvar;
-    *(int64_t *) value = coll_clv_expected_wait_ns(object);
-    return OPAL_SUCCESS;
-}
-
-/* A handle bound to a communicator has one value. */
-static int say_count(struct mca_base_pvar_t *pvar, mca_base_pvar_event_t event, void *object,
-                     int *count)
-{
-    (void) pvar;
-    (void) object;
-    if (MCA_BASE_PVAR_HANDLE_BIND == event) {
-        *count = 1;
-    }
-    return OPAL_SUCCESS;
-}
-
-static void register_bound(const char *name, const char *meaning, mca_base_get_value_fn_t read)
-{
-    (void) mca_base_component_pvar_register(
-        &mca_coll_clv_component.super.collm_version, name, meaning, OPAL_INFO_LVL_4,
-        MCA_BASE_PVAR_CLASS_GENERIC, MCA_BASE_VAR_TYPE_INT64_T, NULL, MCA_BASE_VAR_BIND_MPI_COMM,
-        MCA_BASE_PVAR_FLAG_READONLY | MCA_BASE_PVAR_FLAG_CONTINUOUS, read, NULL, say_count, NULL);
-}
-
-/* Variables that read other modules, and those that say where a call waits. */
-static void register_gauges(void)
-{
-#define REGISTER_WAIT(name, meaning)                                                               \
-    register_wait("wait_" #name, meaning, offsetof(coll_clv_where_t, name));
-    COLL_CLV_WAIT_MAP(REGISTER_WAIT)
-#undef REGISTER_WAIT
-#define REGISTER_EXCHANGE_COUNTER(name, meaning)                                                   \
-    register_exchange_counter("exchange_" #name, meaning, offsetof(clv_pap_counters_t, name));
-    CLV_PAP_COUNTER_MAP(REGISTER_EXCHANGE_COUNTER)
-#undef REGISTER_EXCHANGE_COUNTER
-#define REGISTER_CACHE_COUNTER(name, meaning)                                                      \
-    register_cache_counter("plan_cache_" #name, meaning,                                           \
-                           offsetof(clv_plan_cache_counters_t, n_##name));
-    COLL_CLV_CACHE_MAP(REGISTER_CACHE_COUNTER)
-#undef REGISTER_CACHE_COUNTER
-#define REGISTER_GAUGE(name, meaning)                                                              \
-    register_gauge("exchange_" #name, meaning, offsetof(coll_clv_gauges_t, name));
-    COLL_CLV_GAUGE_MAP(REGISTER_GAUGE)
-#undef REGISTER_GAUGE
-#define REGISTER_AHEAD_GAUGE(name, meaning)                                                        \
-    register_ahead_gauge("ahead_" #name, meaning, offsetof(coll_clv_ahead_gauges_t, name));
-    COLL_CLV_AHEAD_MAP(REGISTER_AHEAD_GAUGE)
-#undef REGISTER_AHEAD_GAUGE
-#define REGISTER_BOUND(name, meaning) register_bound(#name, meaning, read_##name);
-    COLL_CLV_BOUND_MAP(REGISTER_BOUND)
-#undef REGISTER_BOUND
-}
-
-static void register_about(void)
-{
-#define REGISTER_ABOUT(name, value, meaning)                                                       \
-    static int64_t about_##name = value;                                                           \
-    register_number(#name, meaning, &about_##name);
-    COLL_CLV_ABOUT_MAP(REGISTER_ABOUT)
-#undef REGISTER_ABOUT
-}
-
-static void register_counters(coll_clv_component_t *component)
-{
-#define REGISTER_COUNTER(name, meaning) register_counter(#name, meaning, &component->counters.name);
-    COLL_CLV_COUNTER_MAP(REGISTER_COUNTER)
-#undef REGISTER_COUNTER
-#define REGISTER_LINK(name, meaning) register_number("link_" #name, meaning, &component->link.name);
-    COLL_CLV_LINK_MAP(REGISTER_LINK)
-#undef REGISTER_LINK
-#define REGISTER_RAN(code, word, collectives, how, needs_times, unfit, meaning)                    \
-    register_counter("ran_" #word, "calls that ran: " meaning,                                     \
-                     &component->ran[CLV_ALGORITHM_##code]);
-    CLV_ALGORITHM_MAP(REGISTER_RAN)
-#undef REGISTER_RAN
-#define REGISTER_CALLS(to, code, name, mpi, goal, root, op, counts, result, bytes, least)          \
-    register_counter(#name "_calls", "calls of " mpi " that reached the component",                \
-                     &component->calls[CLV_COLLECTIVE_##code]);
-    CLV_COLLECTIVE_MAP(REGISTER_CALLS, )
-#undef REGISTER_CALLS
-#define REGISTER_TIME(field, name, code, meaning)                                                  \
-    register_counter(#name "_" #field, meaning, &component->times[CLV_COLLECTIVE_##code].field);
-#define REGISTER_TIMES(to, code, name, mpi, goal, root, op, counts, result, bytes, least)          \
-    COLL_CLV_TIME_MAP(REGISTER_TIME, name, code, mpi)
-    CLV_COLLECTIVE_MAP(REGISTER_TIMES, )
-#undef REGISTER_TIMES
-#undef REGISTER_TIME
-#define REGISTER_REASON(code, name, text)                                                          \
-    register_counter("fell_back_" #name, "calls that took the previous function: " text,           \
-                     &component->fell_back[CLV_REASON_##code]);
-    CLV_REASON_MAP(REGISTER_REASON)
-#undef REGISTER_REASON
-}
-
 /* Open MPI keeps the variables of a component that refuses to register. A user who finds parameters
  * but no counters can see that it refused. */
 int coll_clv_params_register(coll_clv_component_t *component)
@@ -586,9 +326,7 @@ int coll_clv_params_register(coll_clv_component_t *component)
     const int status = register_params(&component->params);
 
     if (OMPI_SUCCESS == status) {
-        register_about();
-        register_gauges();
-        register_counters(component);
+        coll_clv_pvars_register();
     }
     return status;
 }

@@ -76,8 +76,6 @@ void coll_clv_process_gauges(coll_clv_gauges_t *gauges, coll_clv_late_t late)
     }
     pthread_mutex_unlock(&process_lock);
     gauges->late_rank = 0 < late.n_last ? late.rank : -1;
-    gauges->late_calls = late.n_last;
-    gauges->late_of_calls = late.n_sets;
     gauges->clock_offset_ns = global_ns - local_ns;
     gauges->clock_error_ns = error_ns;
     gauges->mean_error_ns = 0 == counters.judged ? -1 : counters.judged_error_ns / counters.judged;

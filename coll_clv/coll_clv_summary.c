@@ -216,7 +216,7 @@ static clv_verdict_facts_t verdict_facts(const coll_clv_component_t *component)
     clv_verdict_facts_t facts = {
         .config = &component->config,
         .run_ns = component->last_ns - component->first_ns,
-        .n_calls = (int64_t) coll_clv_counted(&component->counters.calls),
+        .n_calls = (int64_t) coll_clv_calls(),
         .n_previous = (int64_t) coll_clv_counted(&component->ran[CLV_ALGORITHM_PREVIOUS]),
         .reason = most_common_reason(component)};
 
@@ -298,9 +298,8 @@ static void say_all(const coll_clv_component_t *component, const clv_pap_counter
 
 static bool was_called(const coll_clv_component_t *component)
 {
-    unsigned long long sum = coll_clv_counted(&component->counters.calls) +
-                             component->counters.nonblocking + component->counters.persistent +
-                             component->counters.waited_ns;
+    unsigned long long sum = coll_clv_calls() + component->counters.nonblocking +
+                             component->counters.persistent + component->counters.waited_ns;
 
     for (int c = 0; c < CLV_N_COLLECTIVES; c++) {
         sum += component->not_taken[c];

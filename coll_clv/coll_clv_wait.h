@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Where a waiting call is: for tools (performance variables coll_clv_wait_<name>), and for the
+ * Where a waiting call is: for tools (performance variable coll_clv_wait), and for the
  * user, in one line, when it lasts coll_clv_stall_seconds.
  *
  * What: the waiting call of this process that looked last; a program that reduces in one thread has

@@ -59,6 +59,7 @@ clv_coll_clv_sources = \
 	coll_clv/coll_clv_known.c \
 	coll_clv/coll_clv_module.c \
 	coll_clv/coll_clv_params.c \
+	coll_clv/coll_clv_pvars.c \
 	coll_clv/coll_clv_peers.c \
 	coll_clv/coll_clv_process.c \
 	coll_clv/coll_clv_processors.c \
@@ -88,6 +89,7 @@ mpi_programs += tests/mpi/coll_probe tests/mpi/hooks_probe tests/mpi/coll_others
 clv_pvar_look_sources = tests/mpi/pvar_look.c tests/mpi/pvar_look.h
 clv_reduce_cases_sources = tests/mpi/reduce_cases.c tests/mpi/reduce_check.c \
 	tests/mpi/reduce_check.h
+tests_mpi_coll_probe_SOURCES = tests/mpi/coll_probe.c $(clv_pvar_look_sources)
 tests_mpi_other_library_SOURCES = tests/mpi/other_library.c $(clv_pvar_look_sources)
 tests_mpi_padded_cases_SOURCES = tests/mpi/padded_cases.c tests/mpi/guarded_heap.c \
 	tests/mpi/guarded_heap.h $(clv_pvar_look_sources)

@@ -331,7 +331,7 @@ bool clv_pap_group_is_lost(const clv_pap_group_t *group);
 clv_status_t clv_pap_global_time(clv_pap_group_t *group, int64_t local_ns, int64_t *global_ns_p,
                                  int64_t *error_ns_p) CLV_MUST_CHECK;
 
-/* Counters, one row each: shown as MPI_T pvars. */
+/* Counters, one row each. */
 /* clang-format off */
 #define CLV_PAP_COUNTER_MAP(XX)                                                                    \
     XX(calls,               "eligible calls")                                                      \

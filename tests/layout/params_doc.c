@@ -4,7 +4,8 @@
  *
  * usage: params_doc           the page
  *        params_doc --names   the full names of all parameters, one a line
- *        params_doc --pvars   the same of all performance variables
+ *        params_doc --pvars   the same of all performance variables, elements with _word behind
+ *        params_doc --arrays  those that have elements
  */
 #include <stdio.h>
 #include <string.h>
@@ -21,47 +22,56 @@ static void print_names(void)
 #undef PRINT_NAME
 }
 
+/* clang-format off */
+#define WORD(word, meaning) {#word, meaning},
+#define REASON_WORD(code, name, text) {#name, text},
+#define ALGORITHM_WORD(code, word, collectives, how, needs_times, unfit, meaning)                  \
+    {#word, meaning},
+#define CALL_WORD(to, code, name, mpi, goal, root, op, counts, result, bytes, least) {#name, mpi},
+/* clang-format on */
+
+typedef struct word {
+    const char *word, *meaning;
+} word_t;
+static const word_t elements_of_COLLECTIVE[] = {CLV_COLLECTIVE_MAP(CALL_WORD, ){NULL, NULL}};
+static const word_t elements_of_ALGORITHM[] = {CLV_ALGORITHM_MAP(ALGORITHM_WORD){NULL, NULL}};
+static const word_t elements_of_REASON[] = {CLV_REASON_MAP(REASON_WORD){NULL, NULL}};
+static const word_t elements_of_CLASS[] = {COLL_CLV_CLASS_MAP(WORD){NULL, NULL}};
+static const word_t elements_of_AHEAD[] = {COLL_CLV_AHEAD_MAP(WORD){NULL, NULL}};
+static const word_t elements_of_WAIT[] = {COLL_CLV_WAIT_MAP(WORD){NULL, NULL}};
+static const word_t elements_of_ONE[] = {{NULL, NULL}};
+#undef WORD
+
+static const struct pvar {
+    const char *name, *kind, *reader, *meaning;
+    const word_t *elements;
+} pvars[] = {
+#define PVAR(name, kind, source, first, second, elements, reader, meaning)                         \
+    {#name, #kind, reader, meaning, elements_of_##elements},
+    COLL_CLV_PVAR_MAP(PVAR)
+#undef PVAR
+};
+#define N_PVARS (sizeof pvars / sizeof pvars[0])
+
+static void print_array_names(void)
+{
+    for (size_t i = 0; i < N_PVARS; i++) {
+        if (pvars[i].elements[0].word) {
+            printf("coll_clv_%s\n", pvars[i].name);
+        }
+    }
+}
+
 static void print_pvar_names(void)
 {
-#define PRINT_NAME(name, meaning)           puts("coll_clv_" #name);
-#define PRINT_REASON_NAME(code, name, text) PRINT_NAME(fell_back_##name, text)
-#define PRINT_EXCHANGE_NAME(name, meaning)  PRINT_NAME(exchange_##name, meaning)
-#define PRINT_AHEAD_NAME(name, meaning)     PRINT_NAME(ahead_##name, meaning)
-#define PRINT_CACHE_NAME(name, meaning)     PRINT_NAME(plan_cache_##name, meaning)
-#define PRINT_RAN_NAME(code, word, collectives, how, needs_times, unfit, meaning)                  \
-    PRINT_NAME(ran_##word, meaning)
-#define PRINT_CALLS_NAME(to, code, name, mpi, goal, root, op, counts, result, bytes, least)        \
-    PRINT_NAME(name##_calls, mpi)
-    COLL_CLV_COUNTER_MAP(PRINT_NAME)
-    CLV_ALGORITHM_MAP(PRINT_RAN_NAME)
-    CLV_COLLECTIVE_MAP(PRINT_CALLS_NAME, )
-#define PRINT_TIME_NAME(field, name, code, meaning) PRINT_NAME(name##_##field, meaning)
-#define PRINT_TIME_NAMES(to, code, name, mpi, goal, root, op, counts, result, bytes, least)        \
-    COLL_CLV_TIME_MAP(PRINT_TIME_NAME, name, code, mpi)
-    CLV_COLLECTIVE_MAP(PRINT_TIME_NAMES, )
-#undef PRINT_TIME_NAMES
-#undef PRINT_TIME_NAME
-    CLV_REASON_MAP(PRINT_REASON_NAME)
-    CLV_PAP_COUNTER_MAP(PRINT_EXCHANGE_NAME)
-    COLL_CLV_CACHE_MAP(PRINT_CACHE_NAME)
-    COLL_CLV_GAUGE_MAP(PRINT_EXCHANGE_NAME)
-    COLL_CLV_AHEAD_MAP(PRINT_AHEAD_NAME)
-#define PRINT_ABOUT_NAME(name, value, meaning) PRINT_NAME(name, meaning)
-    COLL_CLV_ABOUT_MAP(PRINT_ABOUT_NAME)
-#undef PRINT_ABOUT_NAME
-#define PRINT_LINK_NAME(name, meaning) PRINT_NAME(link_##name, meaning)
-    COLL_CLV_LINK_MAP(PRINT_LINK_NAME)
-#undef PRINT_LINK_NAME
-#define PRINT_WAIT_NAME(name, meaning) PRINT_NAME(wait_##name, meaning)
-    COLL_CLV_WAIT_MAP(PRINT_WAIT_NAME)
-#undef PRINT_WAIT_NAME
-#undef PRINT_CACHE_NAME
-#undef PRINT_AHEAD_NAME
-#undef PRINT_CALLS_NAME
-#undef PRINT_RAN_NAME
-#undef PRINT_EXCHANGE_NAME
-#undef PRINT_REASON_NAME
-#undef PRINT_NAME
+    for (size_t i = 0; i < N_PVARS; i++) {
+        if (!pvars[i].elements[0].word) {
+            printf("coll_clv_%s\n", pvars[i].name);
+        }
+        for (int e = 0; pvars[i].elements[e].word; e++) {
+            printf("coll_clv_%s_%s\n", pvars[i].name, pvars[i].elements[e].word);
+        }
+    }
 }
 
 static void print_list(void (*print)(char *, size_t, uint32_t))
@@ -161,66 +171,43 @@ static void print_words(void)
     CLV_PRINT_MAP(PRINT_FLAG)
 }
 
-static void print_counters(void)
+static int count_elements(const word_t *elements)
 {
-    puts("\n## Counters\n\nPerformance variables of MPI_T, per process.\n\n"
-         "| variable | meaning |\n|---|---|");
-#define PRINT_COUNTER(name, meaning) printf("| `coll_clv_%s` | %s |\n", #name, meaning);
-    COLL_CLV_COUNTER_MAP(PRINT_COUNTER)
-#define PRINT_RAN(code, word, collectives, how, needs_times, unfit, meaning)                       \
-    PRINT_COUNTER(ran_##word, "calls that ran: " meaning)
-    CLV_ALGORITHM_MAP(PRINT_RAN)
-#undef PRINT_RAN
-#define PRINT_CALLS(to, code, name, mpi, goal, root, op, counts, result, bytes, least)             \
-    PRINT_COUNTER(name##_calls, "calls of " mpi " that reached the component")
-    CLV_COLLECTIVE_MAP(PRINT_CALLS, )
-#undef PRINT_CALLS
-#define PRINT_TIME(field, name, code, meaning) PRINT_COUNTER(name##_##field, meaning)
-#define PRINT_TIMES(to, code, name, mpi, goal, root, op, counts, result, bytes, least)             \
-    COLL_CLV_TIME_MAP(PRINT_TIME, name, code, mpi)
-    CLV_COLLECTIVE_MAP(PRINT_TIMES, )
-#undef PRINT_TIMES
-#undef PRINT_TIME
-#define PRINT_EXCHANGE_COUNTER(name, meaning) PRINT_COUNTER(exchange_##name, meaning)
-    CLV_PAP_COUNTER_MAP(PRINT_EXCHANGE_COUNTER)
-#undef PRINT_EXCHANGE_COUNTER
-#define PRINT_CACHE_COUNTER(name, meaning) PRINT_COUNTER(plan_cache_##name, meaning)
-    COLL_CLV_CACHE_MAP(PRINT_CACHE_COUNTER)
-#undef PRINT_CACHE_COUNTER
-    puts("\n## Why the previous function ran\n\nCounters too: their sum is "
-         "`coll_clv_ran_previous`. The\n"
-         "same words are in what `coll_clv_verbose` and `coll_clv_print` say.\n\n"
-         "| variable | calls that took the previous function, because |\n|---|---|");
-#define PRINT_REASON(code, name, text) PRINT_COUNTER(fell_back_##name, text)
-    CLV_REASON_MAP(PRINT_REASON)
-#undef PRINT_REASON
-#undef PRINT_COUNTER
+    int n = 0;
+
+    while (elements[n].word) {
+        n++;
+    }
+    return n > 0 ? n : 1;
 }
 
-static void print_gauges(void)
+static void print_elements(const char *of, const word_t *elements)
 {
-#define PRINT_COUNTER(name, meaning) printf("| `coll_clv_%s` | %s |\n", #name, meaning);
-    puts("\n## Gauges\n\nPerformance variables of MPI_T, 64-bit integers with a sign.\n\n"
-         "| variable | meaning |\n|---|---|");
-#define PRINT_ABOUT(name, value, meaning) PRINT_COUNTER(name, meaning)
-    COLL_CLV_ABOUT_MAP(PRINT_ABOUT)
-#undef PRINT_ABOUT
-#define PRINT_GAUGE(name, meaning) PRINT_COUNTER(exchange_##name, meaning)
-    COLL_CLV_GAUGE_MAP(PRINT_GAUGE)
-#undef PRINT_GAUGE
-#define PRINT_AHEAD_GAUGE(name, meaning) PRINT_COUNTER(ahead_##name, meaning)
-    COLL_CLV_AHEAD_MAP(PRINT_AHEAD_GAUGE)
-#undef PRINT_AHEAD_GAUGE
-#define PRINT_LINK(name, meaning) PRINT_COUNTER(link_##name, meaning)
-    COLL_CLV_LINK_MAP(PRINT_LINK)
-#undef PRINT_LINK
-#define PRINT_WAIT(name, meaning) PRINT_COUNTER(wait_##name, meaning)
-    COLL_CLV_WAIT_MAP(PRINT_WAIT)
-#undef PRINT_WAIT
-#define PRINT_BOUND(name, meaning) PRINT_COUNTER(name, meaning)
-    COLL_CLV_BOUND_MAP(PRINT_BOUND)
-#undef PRINT_BOUND
-#undef PRINT_COUNTER
+    printf("\n## Elements of %s\n\n| index | word | meaning |\n|---|---|---|\n", of);
+    for (int e = 0; elements[e].word; e++) {
+        printf("| %d | `%s` | %s |\n", e, elements[e].word, elements[e].meaning);
+    }
+}
+
+static void print_pvars(void)
+{
+    printf("\n## Performance variables\n\n%d variables of MPI_T, per process, read only. A counter "
+           "counts from when its handle is\nmade; a level has a sign. Values have 64 bits.\n\n"
+           "| variable | kind | elements | meaning | read by |\n|---|---|---|---|---|\n",
+           (int) N_PVARS);
+    for (size_t i = 0; i < N_PVARS; i++) {
+        printf("| `coll_clv_%s` | %s | %d | %s | %s |\n", pvars[i].name,
+               strcmp(pvars[i].kind, "COUNTER") == 0 ? "counter" : "level",
+               count_elements(pvars[i].elements), pvars[i].meaning, pvars[i].reader);
+    }
+    print_elements("`coll_clv_calls`, `planned_*`, `previous_*`", elements_of_COLLECTIVE);
+    print_elements("`coll_clv_ran`", elements_of_ALGORITHM);
+    print_elements("`coll_clv_fell_back`", elements_of_REASON);
+    puts("\nTheir sum is the element `previous` of `coll_clv_ran`. The same words are in what\n"
+         "`coll_clv_verbose` and `coll_clv_print` say.");
+    print_elements("`coll_clv_link_*`", elements_of_CLASS);
+    print_elements("`coll_clv_ahead`", elements_of_AHEAD);
+    print_elements("`coll_clv_wait`", elements_of_WAIT);
 }
 
 int main(int argc, char **argv)
@@ -231,6 +218,10 @@ int main(int argc, char **argv)
     }
     if (argc > 1 && strcmp(argv[1], "--pvars") == 0) {
         print_pvar_names();
+        return 0;
+    }
+    if (argc > 1 && strcmp(argv[1], "--arrays") == 0) {
+        print_array_names();
         return 0;
     }
     puts(
@@ -244,7 +235,6 @@ int main(int argc, char **argv)
         "component is not used. Numbers may end in k, M or G.\n");
     print_params();
     print_words();
-    print_counters();
-    print_gauges();
+    print_pvars();
     return 0;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * Reduces a vector of doubles to every rank a few times, checks the sums, and prints what the
- * component counted, through MPI_T:   probe: sums right, calls=12 ran_ring=12
+ * component counted, through MPI_T:   probe: sums right, calls=12 calls_reduce=12 ran_ring=12
  *
  * usage: coll_probe [COUNT [ROUNDS [WORK_MS [odd|rotate|others|sizes]]]]   Exit 1: a sum is wrong.
  * A round is a reduce to each rank; with WORK_MS it is that much sleep, 1/8 more on odd ranks, and
@@ -15,6 +15,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+
+#include "tests/mpi/pvar_look.h"
 
 #define PREFIX       "coll_clv_"
 #define MAX_COUNTERS 128
@@ -176,14 +178,24 @@ static void watch_all(counters_t *counters)
     }
 }
 
-/* " name=value" for each that is not 0. The clock's have a sign; counts do not come that far. */
+/* " name=value" for each that is not 0, name_word=value for each element, and the sum of calls. The
+ * clock's have a sign; counts do not come that far. */
 static void print_counters(counters_t *counters)
 {
     for (int i = 0; i < counters->n; i++) {
-        long long value = 0;
-        MPI_T_pvar_read(counters->session, counters->handles[i], &value);
-        if (value != 0) {
-            printf(" %s=%lld", counters->names[i], value);
+        long long values[PVAR_LOOK_MOST] = {0};
+        int n_words;
+        const char *const *words = pvar_look_words(counters->names[i], &n_words);
+
+        MPI_T_pvar_read(counters->session, counters->handles[i], values);
+        if (strcmp(counters->names[i], "calls") == 0 && values[0] + values[1] + values[2] != 0) {
+            printf(" calls=%lld", values[0] + values[1] + values[2]);
+        }
+        for (int e = 0; e < (words ? n_words : 1); e++) {
+            if (values[e] != 0) {
+                printf(" %s%s%s=%lld", counters->names[i], words ? "_" : "", words ? words[e] : "",
+                       values[e]);
+            }
         }
     }
     printf("\n");

@@ -6,14 +6,20 @@
 
 #include <mpi.h>
 
+#define PVAR_LOOK_MOST 64 /* elements of a variable */
+
 typedef struct pvar_look {
     MPI_T_pvar_session session;
     MPI_T_pvar_handle handle;
     int is_there;
+    int element;
 } pvar_look_t;
 
-/* full_name as docs/guide/params.md has it. 0: there is none of this name. A counter counts from
- * here. */
+/* The words of the elements of coll_clv_<name>, of docs/guide/params.md; NULL: it is no array. */
+const char *const *pvar_look_words(const char *name, int *n_words);
+
+/* full_name as docs/guide/params.md has it, of an element with _<word> behind. 0: there is none of
+ * this name. A counter counts from here. */
 int pvar_look_open(pvar_look_t *look, const char *full_name);
 /* Its value now; missing when there is no such variable. */
 long long pvar_look_read(const pvar_look_t *look, long long missing);

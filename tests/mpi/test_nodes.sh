@@ -17,11 +17,11 @@ with 2 --rate 50mbit --ranks-per-host 2 "${show[@]}" -- "$probe" 40000 3
 tap_has 'two ranks on each of two hosts reduce right' 'sums right' "$said"
 tap_has 'the plan names the node beside the rank' '2@1' "$said"
 tap_has 'links and hosts are told' '4 ranks on 2 hosts; a message takes' "$said"
-for number in latency_ns byte_ps near_latency_ns near_byte_ps combine_ps gap_ns early_bytes near_early_bytes; do
+for number in latency_ns_far byte_ps_far latency_ns_near byte_ps_near combine_ps gap_ns early_bytes_far early_bytes_near; do
     tap_has "link_$number is measured" " link_$number=" "$said"
 done
-slower_between() { [ "$(counter link_byte_ps)" -gt "$((2 * $(counter link_near_byte_ps)))" ]; }
-tap_ok "a byte takes longer between hosts than inside: $(counter link_byte_ps) ps, $(counter link_near_byte_ps)" \
+slower_between() { [ "$(counter link_byte_ps_far)" -gt "$((2 * $(counter link_byte_ps_near)))" ]; }
+tap_ok "a byte takes longer between hosts than inside: $(counter link_byte_ps_far) ps, $(counter link_byte_ps_near)" \
     slower_between
 with 2 --ranks-per-host 2 "${show[@]}" -- "$probe" 40000 3 1
 leaves() { grep -ao '@[01] [0-9]*@[01]' <<<"$said" | awk -F'[@ ]' '$2 != $4 { print $2 }' | sort -u; }

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
 #
-# Every performance variable counts: each becomes non-zero in one of these runs, read through MPI_T;
-# those that a small healthy job cannot move are listed with the test that does. And the counts of
+# Every performance variable counts: each, and each element of arrays, becomes non-zero in one of these
+# runs, read through MPI_T; those that a small healthy job cannot move are listed with the test that does. And the counts of
 # calls agree with each other.
 . "$CLV_TOP/tests/support/tap.sh"
 mpi_setup
@@ -24,14 +24,10 @@ ran=$(grep -ao 'ran_[a-z_]*=[0-9]*' <<<"$said" | awk -F= '{ n += $2 } END { prin
 tap_ok "all calls ran something: $ran of ${calls:-no}" test "$ran" -eq "${calls:-0}" -a "$ran" -ge 21
 tap_ok "each call of the previous reduce has one reason: $reasons" \
     test "$reasons" -eq "$(counter ran_previous)"
-tap_ok 'mean error = sum of errors / judged calls' test "$(counter exchange_mean_error_ns)" -eq \
-    $(($(counter exchange_judged_error_ns) / $(counter exchange_judged)))
 
 # Odd ranks sleep 8 ms longer, so one of them is last most often, also where a rank waits for a processor.
 run -np 4 "${on[@]}" --mca coll_clv_print summary "$probe" 20000 25 64
-tap_ok "the late rank: $(counter exchange_late_rank), $(counter exchange_late_calls) of $(counter exchange_late_of_calls)" \
-    test "$(($(counter exchange_late_rank) % 2))" -eq 1 -a "$(counter exchange_late_calls)" -ge 3 -a \
-    "$(counter exchange_late_of_calls)" -ge "$(counter exchange_late_calls)"
+tap_ok "the late rank: $(counter exchange_late_rank)" test "$(($(counter exchange_late_rank) % 2))" -eq 1
 
 for algorithm in clairvoyant latest_first chain rank_chain host_chains binomial rabenseifner ring previous; do
     run -np 2 "${on[@]}" --mca coll_clv_reduce_algorithm $algorithm "$probe" 20000 3
@@ -78,7 +74,7 @@ if "${apart[@]}" true 2>/dev/null; then
     nodes=''
 else
     nodes='exchange_sent_bytes exchange_received_bytes exchange_clock_offset_ns
-        exchange_clock_error_ns exchange_invalid_record_sets'
+        exchange_clock_error_ns'
     tap_skip 'two nodes exchange bytes' 'no process namespaces here'
 fi
 
@@ -93,22 +89,19 @@ elsewhere="$nodes
     fell_back_no_address      mpi/test_bridges
     fell_back_devices         mpi/test_devices
     fell_back_lost            unit/test_pap_group
-    nonblocking persistent    mpi/test_record_requests
     late_wakes late_wakes_ns  mpi/test_wait, where the machine is busy
+    expected_wait_ns          mpi/test_wait; bound to a communicator
     exchange_lost_groups      unit/test_pap_group
     exchange_void_record_sets unit/test_pap_patience
-    exchange_displaced        mpi/test_summary
     exchange_rejected         unit/test_pap_hostile
-    exchange_invalid_record_sets   unit/test_pap_family; none where clocks agree before the first call
-    plan_cache_evictions      unit/test_sched_plan
-    link_near_latency_ns link_near_byte_ps link_combine_ps link_near_early_bytes    mpi/test_nodes
+    link_latency_ns_near link_byte_ps_near link_combine_ps link_early_bytes_near    mpi/test_nodes
     wait_for_what wait_ns wait_receive_rank   mpi/test_stall; the rest of the same look:
     wait_forecast wait_receives wait_sends wait_receive_segment wait_send_rank wait_send_segment
     wait_steps
     fell_back_no_forecast fell_back_trying regret_ns fell_back_predicted fell_back_kept fell_back_no_gain fell_back_no_plan
-    reduce_previous_calls reduce_previous_ns allreduce_previous_calls allreduce_previous_ns bcast_previous_calls
-    bcast_previous_ns         as the decider decides; mpi/test_recorder adds them to the planned ones
-    plan_cache_hits exchange_forecast_waits exchange_forecast_wait_ns exchange_forecast_wait_max_ns
+    previous_calls_reduce previous_ns_reduce previous_calls_allreduce previous_ns_allreduce previous_calls_bcast
+    previous_ns_bcast         as the decider decides; mpi/test_recorder adds them to the planned ones
+    exchange_forecast_wait_ns exchange_forecast_wait_max_ns
     exchange_clock_offset_ns"
 for name in $("$CLV_BUILD/tests/layout/params_doc" --pvars); do
     case " $(echo $elsewhere) " in
@@ -116,4 +109,6 @@ for name in $("$CLV_BUILD/tests/layout/params_doc" --pvars); do
     esac
     tap_has "$name counts" " ${name#coll_clv_}=" "$seen"
 done
+n_variables=$(grep -cE '^. `coll_clv_[a-z_]*` . (counter|level) . ' "$CLV_TOP/docs/guide/params.md")
+tap_ok "no more variables than somebody reads: $n_variables" test "$n_variables" -gt 30 -a "$n_variables" -le 40
 tap_end

@@ -13,7 +13,7 @@ on=(-np 3 --mca mpi_yield_when_idle 1 --mca coll_clv_min_ranks 2 --mca coll_clv_
 basic=(--mca coll 'clv,basic,libnbc,self,inter')
 
 # 12 reduces, 4 allreduces and one of its verdict, 4 broadcasts
-counted='reduce_calls=12 allreduce_calls=5 bcast_calls=4 '
+counted='calls_reduce=12 calls_allreduce=5 calls_bcast=4 '
 # over NAME OPTIONS...
 over() {
     said=$(mpi_run "${on[@]}" "${@:2}" "$probe" 9000 4 0 others)

@@ -146,7 +146,7 @@ series() {
 }
 unknown_words() { # parameters and variables on the page that do not exist
     grep -o 'coll_clv_[a-z_]*' packaging/openmpi/clv.rst | sort -u |
-        grep -vxFf <("$build/tests/layout/params_doc" --names; "$build/tests/layout/params_doc" --pvars)
+        grep -vxFf <("$build/tests/layout/params_doc" --names; "$build/tests/layout/params_doc" --pvars; "$build/tests/layout/params_doc" --arrays)
 }
 point git git 'the series for Open MPI applies, signed off' series
 point rst2html python3-docutils "the page for Open MPI's manual is valid" rst2html --strict packaging/openmpi/clv.rst /dev/null

@@ -403,8 +403,7 @@ static bool is_refused(const char *name)
     int index;
 
     return !strcmp(name, "clv") &&
-           MPI_T_pvar_get_index("coll_clv_reduce_calls", MPI_T_PVAR_CLASS_COUNTER, &index) !=
-               MPI_SUCCESS;
+           MPI_T_pvar_get_index("coll_clv_calls", MPI_T_PVAR_CLASS_COUNTER, &index) != MPI_SUCCESS;
 }
 
 /* The components requested by name must exist; the excluded ones need not. */
