@@ -1,6 +1,7 @@
 # record: sources, tests.
 clv_record_headers = record/record_clva.h record/record_ring.h record/record_drain.h record/record_pending.h record/record_early.h
-clv_record_sources = record/record_clva.c record/record_clva_read.c record/record_ring.c record/record_drain.c record/record_pending.c record/record_early.c
+clv_record_sources = record/record_clva.c record/record_ring.c record/record_drain.c record/record_pending.c record/record_early.c
+clv_read_sources += record/record_clva_read.c
 
 unit_tests += tests/record/test_record tests/record/test_clva tests/fuzz/fuzz_clva
 script_tests += tests/fuzz/libfuzzer_clva.sh

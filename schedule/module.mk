@@ -13,8 +13,6 @@ clv_schedule_headers = \
 	schedule/sched_instance.h \
 	schedule/sched_fast_estimate.h \
 	schedule/sched_plan.h \
-	schedule/sched_print.h \
-	schedule/sched_read.h \
 	schedule/sched_replay.h \
 	schedule/sched_host_order.h \
 	schedule/generators/sched_bitset.h \
@@ -35,12 +33,9 @@ clv_schedule_sources = \
 	schedule/sched_instance.c \
 	schedule/sched_fast_estimate.c \
 	schedule/sched_plan.c \
-	schedule/sched_print.c \
-	schedule/sched_read.c \
 	schedule/sched_replay.c \
 	schedule/sched_replay_order.c \
 	schedule/sched_host_order.c \
-	schedule/sched_validate.c \
 	schedule/generators/sched_bcast_chain.c \
 	schedule/generators/sched_bitset.c \
 	schedule/generators/sched_bitset_counts.inc \
@@ -56,6 +51,8 @@ clv_schedule_sources = \
 	schedule/generators/sched_segtree.c \
 	schedule/generators/sched_segtree_nodes.inc \
 	schedule/generators/sched_simd.c
+clv_read_sources += schedule/sched_print.c schedule/sched_read.c schedule/sched_validate.c
+clv_read_headers += schedule/sched_print.h schedule/sched_read.h
 
 unit_tests += tests/schedule/test_sched_plan tests/schedule/test_sched_exec tests/schedule/test_sched_agreement
 unit_tests += tests/schedule/test_sched_credit

@@ -117,6 +117,13 @@ if [ -f "$CLV_BUILD/component/mca_coll_clv.so" ]; then
     tap_none 'the component shows itself, the hint and the wait, nothing else' visible
     wanted() { nm -D --undefined-only "$CLV_BUILD/component/mca_coll_clv.so" | grep -E ' P?MPI_[A-Z][a-z]'; }
     tap_none "and needs none of MPI's public functions" wanted
+    # Objects of the pure modules that no call, constructor or thread of the component can reach.
+    unreached() {
+        local core=$CLV_BUILD/.libs/libclvcore.a
+        comm -23 <(ar t "$core" | sort -u) <(gcc -shared -o "${TMPDIR:-/tmp}/reached.so" -Wl,-t,-t "$CLV_BUILD"/coll_clv/.libs/mca_coll_clv_la-*.o "$core" 2>&1 |
+            sed -n 's/.*libclvcore\.a(\{0,1\}.*[()]\([^()]*\.o\).*/\1/p' | sort -u)
+    }
+    tap_none 'and takes in nothing that it does not use' unreached
     glue_names() {
         nm --defined-only "$CLV_BUILD"/coll_clv/.libs/mca_coll_clv_la-*.o |
             awk '$2 ~ /[A-TV-Z]/ {print $3}' |
@@ -140,7 +147,7 @@ else
     tap_skip 'symbols of the component' 'it is not built'
 fi
 core_names() {
-    nm --defined-only "$CLV_BUILD"/{.libs/libclvcore,libclv{clocks,trace,clc,cli,whatif}}.a 2>/dev/null |
+    nm --defined-only "$CLV_BUILD"/{.libs/libclvcore,libclv{read,clocks,trace,clc,cli,whatif}}.a 2>/dev/null |
         awk '$2 ~ /[A-TV-Z]/ {print $3}' | grep -v '^clv_'
 }
 tap_none 'global names of the pure modules begin with clv_' core_names

@@ -28,7 +28,7 @@ mkdir -p "$folder/work" && folder=$(cd "$folder" && pwd) || exit 2
 export CLV_TOP=$top
 cd "$top" || exit 2
 flags=(-O2 -march=native -std=gnu11 -D_GNU_SOURCE -DHAVE_CONFIG_H "-I$build")
-libraries=("$build/libclvtrace.a" "$build/.libs/libclvcore.a" -lhwloc -lpthread -lm -lcmocka)
+libraries=("$build/libclvtrace.a" "$build/libclvread.a" "$build/.libs/libclvcore.a" -lhwloc -lpthread -lm -lcmocka)
 loop=("$top"/tests/support/choose_{ablate,loop,programs}.c)
 
 # objects_of FOLDER SOURCES...: compiles those that are not there yet; their names are in objects.
