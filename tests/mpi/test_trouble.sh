@@ -95,12 +95,14 @@ report $? "2000 reduces of 64 KiB with the root 1 s late: its memory is bounded"
 launch 4 $clv "$cases" -c flood_of_a_late_root && has "$all_right"
 report $? "the same when the component chooses"
 
+# Of plans whose ranks leave before the root is there: clairvoyant has the root send, too, and bounds itself.
+# Without credits a rank takes in 60 to 160 MiB.
 for bytes in 0 1048576 8388608 67108864; do
-    for algorithm in chain clairvoyant; do
+    for algorithm in chain latest_first; do
         launch 4 $clv --mca coll_clv_reduce_algorithm $algorithm --mca coll_clv_ahead_bytes $bytes \
             --mca pml ob1 --mca btl self,tcp --mca btl_tcp_if_include lo "$cases" \
             -c flood_of_a_late_root -m $((bytes > 0 ? bytes / 1024 : 4096)) && has "$all_right"
-        report $? "coll_clv_ahead_bytes $bytes, $algorithm: the late root's memory stays below that"
+        report $? "coll_clv_ahead_bytes $bytes, $algorithm: the memory of each rank stays below that"
     done
 done
 
