@@ -70,6 +70,27 @@ typedef struct recorder {
 
 static recorder_t *recorder;
 
+static void push(const void *slots, uint64_t n_slots)
+{
+    if (CLV_RING_HALF_FULL == clv_ring_push(recorder->ring, slots, n_slots)) {
+        clv_pap_group_wake(recorder->group);
+    }
+}
+
+/* Nothing while coll_clv_wait is spin. */
+static CLV_COLD void tell_waits(void)
+{
+    const coll_clv_counters_t *counters = &mca_coll_clv_component.counters;
+    const clv_clva_waits_t waits = {.kind = CLV_CLVA_WAITS,
+                                    .waited_ns = (int64_t) counters->waited_ns,
+                                    .asleep_ns = (int64_t) counters->asleep_ns,
+                                    .n_late = (int64_t) counters->late_wakes};
+
+    if (NULL != recorder->ring && 0 < waits.waited_ns) {
+        push(&waits, 1);
+    }
+}
+
 /* ---- start and stop -------------------------------------------------------------------------- */
 
 /* What each rank sends to the others at the start. */
@@ -316,6 +337,7 @@ void coll_clv_record_stop(void)
     coll_clv_record_is_on = false;
     coll_clv_requests_close();
     if (NULL != recorder) {
+        tell_waits();
         clv_pap_group_free(recorder->group);
         clv_drain_free(recorder->drain);
         (void) pthread_mutex_destroy(&recorder->lock);
@@ -326,13 +348,6 @@ void coll_clv_record_stop(void)
 }
 
 /* ---- what a call is -------------------------------------------------------------------------- */
-
-static void push(const void *slots, uint64_t n_slots)
-{
-    if (CLV_RING_HALF_FULL == clv_ring_push(recorder->ring, slots, n_slots)) {
-        clv_pap_group_wake(recorder->group);
-    }
-}
 
 CLV_COLD void coll_clv_record_cost(const clv_cost_t *cost)
 {
@@ -631,16 +646,18 @@ void coll_clv_record_drop(void)
     clv_ring_count_dropped(recorder->ring);
 }
 
-/* A connection's eager limit can change with use, so it is read at calls 16, 32, 64 ... */
+/* A connection's eager limit can change with use, so it is read at calls 16, 32, 64 ...; and waits
+ * are told, which the end may not come to tell. */
 #define FIRST_LOOK 16
 
-static CLV_COLD void look_early(void)
+static CLV_COLD void look(void)
 {
     clv_clva_early_t early;
 
     if (clv_early_look(&early)) {
         push(&early, 1);
     }
+    tell_waits();
 }
 
 CLV_HOT void coll_clv_record_call(coll_clv_module_t *module, struct ompi_communicator_t *comm,
@@ -664,7 +681,7 @@ CLV_HOT void coll_clv_record_call(coll_clv_module_t *module, struct ompi_communi
     }
     if (0 == (recording->next_number & (recording->next_number - 1)) &&
         FIRST_LOOK <= recording->next_number) {
-        look_early();
+        look();
     }
     const clv_clva_call_t call = {.kind = CLV_CLVA_CALLS,
                                   .choice = module->ran.choice,

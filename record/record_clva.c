@@ -268,6 +268,15 @@ size_t clv_clva_put_early(unsigned char *bytes, size_t size, int32_t rank,
     return put_words(bytes, size, CLV_CLVA_EARLY, words, 4);
 }
 
+size_t clv_clva_put_waits(unsigned char *bytes, size_t size, int32_t rank,
+                          const clv_clva_waits_t *waits)
+{
+    const uint64_t words[4] = {(uint32_t) rank, (uint64_t) waits->waited_ns,
+                               (uint64_t) waits->asleep_ns, (uint64_t) waits->n_late};
+
+    return put_words(bytes, size, CLV_CLVA_WAITS, words, 4);
+}
+
 size_t clv_clva_put_dropped(unsigned char *bytes, size_t size, int32_t rank, int64_t n_dropped)
 {
     const uint64_t words[2] = {(uint32_t) rank, (uint64_t) n_dropped};

@@ -85,7 +85,8 @@
     XX(EVERY)   /* from here on only every Nth call is kept */                              \
     XX(END)     /* the recorder has ended as it should */                                          \
     XX(COST)    /* cost of a message, measured by the ranks of a communicator */           \
-    XX(EARLY)   /* capacity of a rank's connection while its other end does not read */
+    XX(EARLY)   /* capacity of a rank's connection while its other end does not read */ \
+    XX(WAITS)   /* a rank's waiting in calls so far, and what of it was asleep */
 
 /* Fields of the head: TEXT with the bytes it has room for, NUMBER. */
 #define CLV_CLVA_HEAD_MAP(TEXT, NUMBER)                                                            \
@@ -242,10 +243,19 @@ typedef struct clv_clva_early {
 } clv_clva_early_t;
 _Static_assert(sizeof(clv_clva_early_t) == CLV_CLVA_SLOT_BYTES, "such a look is a slot");
 
+/* A rank's waiting with coll_clv_wait yield or sleep, since MPI_Init; calls that may have woken
+ * late. */
+typedef struct clv_clva_waits {
+    uint8_t kind; /* CLV_CLVA_WAITS, in a ring */
+    uint8_t unused[7];
+    int64_t waited_ns, asleep_ns, n_late;
+} clv_clva_waits_t;
+_Static_assert(sizeof(clv_clva_waits_t) == CLV_CLVA_SLOT_BYTES, "a rank's waits are a slot");
+
 /* A decoded record; its kind says which fields are set. */
 typedef struct clv_clva_record {
     clv_clva_kind_t kind;       /* or a number that is not known here */
-    int32_t rank;               /* CALLS, STREAM, DROPPED, EARLY */
+    int32_t rank;               /* CALLS, STREAM, DROPPED, EARLY, WAITS */
     int32_t n;                  /* CALLS, LOCAL: how many */
     const unsigned char *bytes; /* CALLS, LOCAL: for the functions below */
     clv_clva_stream_t stream;
@@ -253,6 +263,7 @@ typedef struct clv_clva_record {
     clv_clva_clock_t clock;
     clv_clva_cost_t cost;
     clv_clva_early_t early;
+    clv_clva_waits_t waits;
     int64_t number;    /* DROPPED, EVERY; of END the calls in this file */
     int64_t thread_ns; /* END: CPU time of the background thread, until its last round */
 } clv_clva_record_t;
@@ -274,6 +285,8 @@ size_t clv_clva_put_clock(unsigned char *bytes, size_t size, const clv_clva_cloc
 size_t clv_clva_put_cost(unsigned char *bytes, size_t size, const clv_clva_cost_t *cost);
 size_t clv_clva_put_early(unsigned char *bytes, size_t size, int32_t rank,
                           const clv_clva_early_t *early);
+size_t clv_clva_put_waits(unsigned char *bytes, size_t size, int32_t rank,
+                          const clv_clva_waits_t *waits);
 size_t clv_clva_put_dropped(unsigned char *bytes, size_t size, int32_t rank, int64_t n_dropped);
 size_t clv_clva_put_every(unsigned char *bytes, size_t size, int64_t every);
 size_t clv_clva_put_end(unsigned char *bytes, size_t size, int64_t n_calls, int64_t thread_ns);

@@ -349,6 +349,20 @@ static bool get_EARLY(const payload_t *payload, clv_clva_record_t *record)
     return early->sent_bytes >= 0 && is_cost(early->window_bytes) && is_cost(early->buffer_bytes);
 }
 
+static bool get_WAITS(const payload_t *payload, clv_clva_record_t *record)
+{
+    clv_clva_waits_t *waits = &record->waits;
+
+    if (payload->n_bytes != 32 || !get_rank(payload, record)) {
+        return false;
+    }
+    waits->waited_ns = get_i64(payload->bytes + 8);
+    waits->asleep_ns = get_i64(payload->bytes + 16);
+    waits->n_late = get_i64(payload->bytes + 24);
+    return waits->waited_ns >= 0 && waits->waited_ns <= CLV_CLVA_MAX_NS && waits->asleep_ns >= 0 &&
+           waits->asleep_ns <= CLV_CLVA_MAX_NS && waits->n_late >= 0;
+}
+
 clv_status_t clv_clva_get_record(const unsigned char *bytes, size_t n_bytes, int64_t n_ranks,
                                  clv_clva_record_t *record_p, size_t *used_p)
 {

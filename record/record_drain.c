@@ -323,17 +323,23 @@ static uint64_t take_cost(clv_drain_t *drain, const clv_ring_t *ring, uint64_t a
     return 2;
 }
 
-static uint64_t take_early(clv_drain_t *drain, int32_t rank, const clv_ring_t *ring, uint64_t at)
+/* EARLY or WAITS: a slot is a record. */
+static uint64_t take_look(clv_drain_t *drain, int32_t rank, const clv_ring_t *ring, uint64_t at)
 {
     const size_t n_bytes = 40;
+    const unsigned char *slot = clv_ring_slot(ring, at);
     clv_clva_early_t early;
+    clv_clva_waits_t waits;
 
-    memcpy(&early, clv_ring_slot(ring, at), sizeof early);
+    memcpy(&early, slot, sizeof early);
+    memcpy(&waits, slot, sizeof waits);
     if (!has_room(drain, n_bytes)) {
         return 0;
     }
     if (has_left(drain, n_bytes)) {
-        drain->used += clv_clva_put_early(room(drain), n_bytes, rank, &early);
+        drain->used += *slot == CLV_CLVA_EARLY
+                           ? clv_clva_put_early(room(drain), n_bytes, rank, &early)
+                           : clv_clva_put_waits(room(drain), n_bytes, rank, &waits);
     }
     return 1;
 }
@@ -353,7 +359,8 @@ static uint64_t take_slots(clv_drain_t *drain, int32_t rank, const clv_ring_t *r
     case CLV_CLVA_COST:
         return take_cost(drain, ring, at, n);
     case CLV_CLVA_EARLY:
-        return take_early(drain, rank, ring, at);
+    case CLV_CLVA_WAITS:
+        return take_look(drain, rank, ring, at);
     default: /* garbage from another process */
         return n;
     }

@@ -74,6 +74,9 @@ static void check_record(const clv_clva_record_t *record, int64_t n_ranks,
     case CLV_CLVA_EARLY: /* their sum fits */
         check(record->early.window_bytes + record->early.buffer_bytes >= 0, "a connection");
         break;
+    case CLV_CLVA_WAITS:
+        check(record->waits.waited_ns >= 0 && record->waits.asleep_ns >= 0, "waits");
+        break;
     default:
         break;
     }

@@ -120,4 +120,11 @@ tap_ok 'the summary says how much of the waiting was asleep' \
     grep -qE 'rank 0 waited [0-9.]+ s in calls, [0-9.]+ of them asleep' <<<"$said"
 tap_ok 'and has it in its JSON' grep -qE '"waited_ns":[1-9][0-9]*,"asleep_ns":[1-9][0-9]*,"late_wakes":[0-9]+,' <<<"$said"
 tap_ok 'of at most 13 lines' test "$(grep -c 'coll:clv: ' <<<"$said")" -le 13
+run -np 3 "${tcp[@]}" --mca coll_clv_wait sleep --mca coll_clv_record "$TMPDIR/arrivals" "$cases" allreduce late 40 8 5000
+said=$("$CLV_BUILD/apps/tools/clv-view" "$TMPDIR/arrivals" 2>&1 && "$CLV_BUILD/apps/tools/clv-view" --json "$TMPDIR/arrivals" 2>&1)
+tap_ok 'clv-view says it of all ranks' \
+    grep -qE '^of [0-9]+\.[0-9]+ s of waiting in calls, [0-9.]+ s asleep \(coll_clv_wait\); [0-9]+ calls may have woken late$' <<<"$said"
+tap_ok 'and of each in its JSON' test "$(grep -oE '"waited_ns":[1-9][0-9]*,"asleep_ns":[1-9][0-9]*,' <<<"$said" | wc -l)" -ge 2
+run -np 3 "${tcp[@]}" --mca coll_clv_record "$TMPDIR/spun" "$cases" allreduce late 40 8 5000
+tap_lacks 'a job whose ranks spin: nothing of it' 'asleep' "$("$CLV_BUILD/apps/tools/clv-view" "$TMPDIR/spun" 2>&1)"
 tap_end

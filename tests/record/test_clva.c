@@ -99,6 +99,9 @@ static void heads_are_checked(void **state)
 static const clv_clva_early_t an_early = {
     .sent_bytes = INT64_C(1) << 42, .window_bytes = 77, .buffer_bytes = 78};
 
+static const clv_clva_waits_t some_waits = {
+    .waited_ns = CLV_CLVA_MAX_NS, .asleep_ns = 77, .n_late = 3};
+
 static const clv_clva_cost_t a_cost = {
     .latency_ns = 50, .byte_ps = 20, .combine_ps = 3, .gap_ns = 9, .early_bytes = 8192};
 
@@ -141,6 +144,7 @@ static size_t put_all(unsigned char *bytes, size_t size)
     n += clv_clva_put_every(bytes + n, size - n, 4);
     n += clv_clva_put_cost(bytes + n, size - n, &a_cost);
     n += clv_clva_put_early(bytes + n, size - n, 1, &an_early);
+    n += clv_clva_put_waits(bytes + n, size - n, 2, &some_waits);
     return n + clv_clva_put_end(bytes + n, size - n, 2, 5);
 }
 
@@ -162,6 +166,14 @@ static void check_early(const clv_clva_record_t *record)
     assert_int_equal(record->early.sent_bytes, an_early.sent_bytes);
     assert_int_equal(record->early.window_bytes, an_early.window_bytes);
     assert_int_equal(record->early.buffer_bytes, an_early.buffer_bytes);
+}
+
+static void check_waits(const clv_clva_record_t *record)
+{
+    assert_int_equal(record->rank, 2);
+    assert_int_equal(record->waits.waited_ns, some_waits.waited_ns);
+    assert_int_equal(record->waits.asleep_ns, some_waits.asleep_ns);
+    assert_int_equal(record->waits.n_late, some_waits.n_late);
 }
 
 static void check_cost(const clv_clva_cost_t *cost)
@@ -216,6 +228,9 @@ static void check_record(const clv_clva_record_t *record)
     case CLV_CLVA_EARLY:
         check_early(record);
         break;
+    case CLV_CLVA_WAITS:
+        check_waits(record);
+        break;
     default:
         assert_int_equal(record->number, record->kind == CLV_CLVA_DROPPED ? 17
                                          : record->kind == CLV_CLVA_EVERY ? 4
@@ -225,7 +240,7 @@ static void check_record(const clv_clva_record_t *record)
 
 static void records_come_back(void **state)
 {
-    static const int kinds[] = {4, 3, 2, 1, 5, 6, 7, 9, 10, 8};
+    static const int kinds[] = {4, 3, 2, 1, 5, 6, 7, 9, 10, 11, 8};
     unsigned char bytes[1024];
     const size_t n_bytes = put_all(bytes, sizeof bytes);
     size_t at = 0, used = 0, unused;
@@ -241,7 +256,7 @@ static void records_come_back(void **state)
             assert_int_equal(clv_clva_get_record(bytes + at, cut, 5, &record, &unused), CLV_AGAIN);
         }
     }
-    assert_int_equal(n, 10);
+    assert_int_equal(n, 11);
 }
 
 static void nothing_is_written_beyond_its_room(void **state)
@@ -298,6 +313,10 @@ static const struct bad_record {
     {CLV_CLVA_EARLY, 20, 0x80000000}, /* bytes below 0 */
     {CLV_CLVA_EARLY, 28, 0x80000000},
     {CLV_CLVA_EARLY, 36, 1025}, /* no such large buffer */
+    {CLV_CLVA_WAITS, 8, 5},
+    {CLV_CLVA_WAITS, 20, 0x20000000}, /* no such long time */
+    {CLV_CLVA_WAITS, 28, 0x80000000},
+    {CLV_CLVA_WAITS, 36, 0x80000000},
 };
 
 static void records_are_checked(void **state)

@@ -196,7 +196,7 @@ static void end_node(node_t *node)
 
 /* What a file says in sum. */
 typedef struct sums {
-    int n[CLV_CLVA_EARLY + 1];
+    int n[CLV_CLVA_WAITS + 1];
     int64_t n_calls, n_dropped, every, n_bytes, ended;
     uint32_t multiple; /* all newer numbers are multiples of it */
 } sums_t;
@@ -259,11 +259,13 @@ static void what_ranks_say_is_in_the_file(void **state)
 {
     const clv_clva_stream_t stream = {.kind = CLV_CLVA_STREAM, .bytes = 8};
     const clv_clva_early_t early = {.kind = CLV_CLVA_EARLY, .window_bytes = 8};
+    const clv_clva_waits_t waits = {.kind = CLV_CLVA_WAITS, .waited_ns = 8};
     node_t node;
 
     (void) state;
     begin_node(&node, 1);
     assert_int_equal(clv_ring_push(&node.rings[1], &early, 1), CLV_RING_TAKEN);
+    assert_int_equal(clv_ring_push(&node.rings[0], &waits, 1), CLV_RING_TAKEN);
     push_comm(&node.rings[0], 3);
     for (uint32_t i = 0; i < 5000; i++) {
         const clv_clva_call_t call = a_call(i);
@@ -278,6 +280,7 @@ static void what_ranks_say_is_in_the_file(void **state)
     assert_int_equal(sums.n[CLV_CLVA_COMM], 1);
     assert_int_equal(sums.n[CLV_CLVA_STREAM], 2);
     assert_int_equal(sums.n[CLV_CLVA_EARLY], 1);
+    assert_int_equal(sums.n[CLV_CLVA_WAITS], 1);
     assert_int_equal(sums.n[CLV_CLVA_LOCAL], 1);
     assert_int_equal(sums.n[CLV_CLVA_CLOCK], 1);
     assert_int_equal(sums.n[CLV_CLVA_END], 0);

@@ -92,6 +92,7 @@ typedef struct view {
     char reversed[192];      /* "20 of 32 allreduce, 2 of 3 barrier"; "": none */
     clv_clva_cost_t cost;    /* as measured by clv, of the first communicator; 0: not measured */
     clv_clva_early_t *early; /* by rank: the most its connection ever held; 0: unknown */
+    clv_clva_waits_t *waits; /* by rank, the newest; 0: coll_clv_wait was spin, or not told */
 } view_t;
 
 /* The selection of the user. */

@@ -87,10 +87,12 @@ static bool start_view(loader_t *loader, const clv_clva_head_t *head)
     view->node_of = clv_alloc(n_ranks, sizeof *view->node_of);
     view->n_dropped = clv_alloc(n_ranks, sizeof *view->n_dropped);
     view->early = clv_alloc(n_ranks, sizeof *view->early);
+    view->waits = clv_alloc(n_ranks, sizeof *view->waits);
     loader->ranks = clv_alloc(n_ranks, sizeof *loader->ranks);
     loader->is_wanted = clv_alloc(n_ranks, 1);
     if (view->nodes == NULL || view->node_of == NULL || view->n_dropped == NULL ||
-        view->early == NULL || loader->ranks == NULL || loader->is_wanted == NULL) {
+        view->early == NULL || view->waits == NULL || loader->ranks == NULL ||
+        loader->is_wanted == NULL) {
         return fail(loader, "%s", "out of memory");
     }
     for (size_t i = 0; i < n_ranks; i++) {
@@ -376,6 +378,9 @@ static bool take_first(loader_t *loader, const clv_clva_record_t *record)
         return true;
     case CLV_CLVA_EARLY:
         take_early(view, record->rank, &record->early);
+        return true;
+    case CLV_CLVA_WAITS:
+        view->waits[record->rank] = record->waits;
         return true;
     case CLV_CLVA_END:
         loader->node->has_ended = true;
@@ -804,5 +809,6 @@ void view_free(view_t *view)
     clv_free(view->node_of);
     clv_free(view->n_dropped);
     clv_free(view->early);
+    clv_free(view->waits);
     *view = (view_t){0};
 }

@@ -39,6 +39,32 @@ const clv_clva_head_t *view_any_head(const view_t *view)
     return &view->nodes[i].head;
 }
 
+/* Of all ranks. */
+static clv_clva_waits_t sum_of_waits(const view_t *view)
+{
+    clv_clva_waits_t sum = {0};
+
+    for (int32_t i = 0; i < view->n_ranks; i++) {
+        sum.waited_ns += view->waits[i].waited_ns;
+        sum.asleep_ns += view->waits[i].asleep_ns;
+        sum.n_late += view->waits[i].n_late;
+    }
+    return sum;
+}
+
+/* Of all waiting in calls of communicators that clv has, for later ranks or for messages. */
+static void print_asleep(FILE *file, const view_t *view)
+{
+    const clv_clva_waits_t sum = sum_of_waits(view);
+
+    if (sum.waited_ns > 0) {
+        fprintf(file,
+                "of %.3f s of waiting in calls, %.3f s asleep (coll_clv_wait); %lld calls may have "
+                "woken late\n",
+                (double) sum.waited_ns / 1e9, (double) sum.asleep_ns / 1e9, (long long) sum.n_late);
+    }
+}
+
 static void print_what(FILE *file, const view_t *view, const view_counts_t *counts)
 {
     const clv_clva_head_t *head = view_any_head(view);
@@ -53,6 +79,7 @@ static void print_what(FILE *file, const view_t *view, const view_counts_t *coun
             ms((double) counts->in_mpi_ns / view->n_ranks),
             share(counts->in_mpi_ns / view->n_ranks, counts->run_ns),
             share(counts->wait_ns, counts->in_mpi_ns), (double) counts->wait_ns / 1e9);
+    print_asleep(file, view);
     if (view->n_by_offsets > 0) {
         fprintf(file, "reversed with the files' clock offsets: %lld of %lld; without: %s\n",
                 (long long) view->n_reversed, (long long) view->n_by_offsets,
@@ -323,11 +350,13 @@ static void put_rank(FILE *file, const view_t *view, const view_counts_t *counts
     fprintf(file,
             "{\"rank\":%d,\"node\":%d,\"calls\":%lld,\"last\":%lld,\"lateness_ns\":%.0f,"
             "\"own_ns\":%.0f,\"inherited_ns\":%.0f,\"caused_ns\":%.0f,\"kept_ns\":%.0f,"
-            "\"wait_ns\":%lld,\"in_mpi_ns\":%lld,\"dropped\":%lld}",
+            "\"wait_ns\":%lld,\"in_mpi_ns\":%lld,\"dropped\":%lld,\"waited_ns\":%lld,"
+            "\"asleep_ns\":%lld,\"late_wakes\":%lld}",
             (int) rank, (int) view->node_of[rank], (long long) one->n_calls,
             (long long) one->n_last, one->lateness_ns, one->own_ns, one->inherited_ns,
             one->caused_ns, one->kept_ns, (long long) one->wait_ns, (long long) one->in_mpi_ns,
-            (long long) view->n_dropped[rank]);
+            (long long) view->n_dropped[rank], (long long) view->waits[rank].waited_ns,
+            (long long) view->waits[rank].asleep_ns, (long long) view->waits[rank].n_late);
 }
 
 static void put_nodes(FILE *file, const view_t *view)
