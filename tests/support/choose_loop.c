@@ -103,20 +103,44 @@ static int64_t may_send_ns(const loop_t *loop, int32_t call, const clv_send_t *i
     return until < 0 ? own_ns : clv_larger(own_ns, loop->start_ns[until][is->receiver]);
 }
 
+static int64_t combine_ns_of(const loop_setting_t *setting, int64_t n_bytes)
+{
+    const clv_cost_t *cost = &setting->config.cost;
+    const clv_cost_t combine = {.byte_ps = cost->combine_ps};
+
+    return !setting->goes_by_cost ? COMBINE_NS
+           : cost->combine_ps > 0 ? clv_cost_round_ns(&combine, n_bytes)
+                                  : cost->latency_ns / 3;
+}
+
+/* From the link to the receiver, whose core it does not take. */
+static int64_t flight_ns_of(const loop_t *loop, const clv_send_t *is)
+{
+    const clv_cost_t *cost = &loop->setting->config.cost;
+
+    return !loop->setting->goes_by_cost                               ? 0
+           : host_of(loop, is->sender) == host_of(loop, is->receiver) ? cost->near_latency_ns
+           : cost->combine_ps > 0                                     ? cost->latency_ns
+                                  : cost->latency_ns - cost->latency_ns / 3;
+}
+
 static void send(loop_t *loop, int32_t call, const clv_send_t *is, int64_t n_bytes,
                  int32_t ahead_calls)
 {
     const int64_t wire_ns = wire_ns_of(loop, is, n_bytes);
+    const int64_t busy_ns = clv_larger(wire_ns, loop->setting->config.cost.gap_ns);
+    const int64_t combine_ns = combine_ns_of(loop->setting, n_bytes);
     const int64_t may_ns = may_send_ns(loop, call, is, ahead_calls);
     int64_t *out_ns = way_out(loop, is), *in_ns = way_in(loop, is);
     const int64_t start_ns = clv_larger(may_ns, clv_larger(*out_ns, *in_ns));
     int64_t *exit_ns = loop->exit_ns[call];
     int64_t combined_ns;
 
-    *out_ns = *in_ns = start_ns + wire_ns;
+    *out_ns = *in_ns = start_ns + busy_ns;
     exit_ns[is->sender] =
         clv_larger(exit_ns[is->sender], ahead_calls > 0 ? may_ns : start_ns + wire_ns);
-    combined_ns = clv_larger(start_ns + wire_ns, exit_ns[is->receiver]) + COMBINE_NS;
+    combined_ns =
+        clv_larger(start_ns + wire_ns + flight_ns_of(loop, is), exit_ns[is->receiver]) + combine_ns;
     loop->ready_ns[is->receiver][is->segment] =
         clv_larger(loop->ready_ns[is->receiver][is->segment], combined_ns);
     exit_ns[is->receiver] = combined_ns;

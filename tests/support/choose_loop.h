@@ -10,6 +10,10 @@
  * (config.place) share its links, in the order in which segments become ready; inside the host,
  * each rank has its own link in. A sampled call waits until all ranks have arrived at the previous
  * sampled call; or that call's record set is void, and its forecast never comes.
+ *
+ * A segment takes 20 us of the receiver's core. If the setting goes by cost, it first flies for the
+ * latency of its link; where hosts have several ranks it then takes combine_ps a byte of the core,
+ * else a third of the latency is the core's.
  */
 #ifndef CLV_TEST_CHOOSE_LOOP_H
 #define CLV_TEST_CHOOSE_LOOP_H
@@ -36,6 +40,7 @@ typedef struct loop_setting {
     int32_t n_calls;
     int32_t void_permille;  /* of record sets; calls without a forecast run the previous function */
     int64_t exchange_ns;    /* of a record set; 0: half a millisecond */
+    int32_t goes_by_cost;   /* see above */
     int32_t has_rendezvous; /* messages above early_bytes wait for their receiver */
     int32_t slow_rank; /* its links take slow_times as long per byte; 0 times: no rank is slow */
     int32_t slow_times;
