@@ -1,5 +1,5 @@
 #!/bin/bash
-# What goes wrong around a reduce: a rank that stops for five seconds, one that is killed, a root
+# What goes wrong around a reduce: a rank that stops for two seconds, one that is killed, a root
 # that is late while the others flood it, processes that are spawned and merged. No orphan, no
 # leftover in /dev/shm. TAP.
 . "$CLV_TOP/tests/mpi/reduce_common.sh"
@@ -65,9 +65,9 @@ echo 1..19
 
 launch_behind 4 $forced "$cases" -c long_run -i 30
 all_run
-kill -STOP "$(pids 2)" && sleep 5 && kill -CONT "$(pids 2)"
+kill -STOP "$(pids 2)" && sleep 2 && kill -CONT "$(pids 2)"
 wait $runner && has "$all_right"
-report $? "a rank stopped for five seconds: every result is right"
+report $? "a rank stopped for two seconds: every result is right"
 
 launch_behind 4 $forced "$cases" -c long_run -i 300
 all_run
