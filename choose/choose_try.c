@@ -242,8 +242,7 @@ void clv_choose_try_account(const clv_choose_config_t *config, const clv_pap_for
 
 /* The expected iteration time, by estimates. If ranks are decoupled, an order by arrivals makes
  * each rank wait for the slowest again. Under a static order, ranks in time run as fast as the
- * slowest one computes, and in any case no slower than under a plan that makes them wait; under
- * another static order no slower than now, since estimates are of single calls. */
+ * slowest one computes, and in any case no slower than under a plan that makes them wait. */
 static int64_t expected_iteration(const clv_choose_search_t *search, int32_t algorithm)
 {
     const clv_choose_iterations_t *iterations = &search->state->iterations;
@@ -258,7 +257,7 @@ static int64_t expected_iteration(const clv_choose_search_t *search, int32_t alg
     }
     if (is_stable) {
         return clv_algorithm_is_static(iterations->incumbent)
-                   ? clv_smaller(expected_ns, incumbent_ns)
+                   ? expected_ns
                    : clv_smaller(incumbent_ns / 1000 * CLV_POLICY_BETTER_PERMILLE,
                                  iterations->computing_ns);
     }

@@ -306,28 +306,6 @@ static void ranks_decoupled_at_the_slowest_s_speed_try_nothing(void **unused)
     assert_true(tries(1000, CLV_ALGORITHM_PREVIOUS, CLV_ALGORITHM_CHAIN, 1));
 }
 
-/* Estimates tell which order ends a single call first. Decoupled ranks do not wait for its end; the
- * order that combines less at the busiest rank may be faster. A trial of one that follows arrivals
- * is expected to cost what the estimate says. */
-static void estimates_do_not_decide_between_fixed_orders_of_decoupled_ranks(void **unused)
-{
-    static const int32_t others[] = {CLV_ALGORITHM_RANK_CHAIN, CLV_ALGORITHM_CHAIN};
-
-    (void) unused;
-    for (int i = 0; i < 2; i++) {
-        for (int is_decoupled = 0; is_decoupled < 2; is_decoupled++) {
-            clv_choose_search_t search =
-                computing_for(900, CLV_ALGORITHM_HOST_CHAINS, others[i], is_decoupled);
-            state.iterations.decoupled_sets = is_decoupled;
-            state.iterations.trial.budget_ns = 1;
-            search.score[others[i]] = 50 * MS;
-            clv_choose_try_next(&search, &forecast);
-            assert_int_equal(state.iterations.trial.is_on,
-                             is_decoupled && others[i] == CLV_ALGORITHM_RANK_CHAIN);
-        }
-    }
-}
-
 /* Ranks show within the trial that they can be decoupled. */
 static void a_trial_that_cannot_gain_ends(void **unused)
 {
@@ -420,7 +398,6 @@ int main(void)
         cmocka_unit_test(free_ranks_try_a_fixed_order_first),
         cmocka_unit_test(arrivals_do_not_decide_between_fixed_orders),
         cmocka_unit_test(ranks_decoupled_at_the_slowest_s_speed_try_nothing),
-        cmocka_unit_test(estimates_do_not_decide_between_fixed_orders_of_decoupled_ranks),
         cmocka_unit_test(a_trial_that_cannot_gain_ends),
         cmocka_unit_test(a_trial_whose_blocks_do_not_get_full_ends),
         cmocka_unit_test(another_program_may_try_again),
