@@ -71,12 +71,15 @@ on_bed() { # seed
     # shellcheck disable=SC2086
     "$CLV_TOP/apps/bench/cluster" with $hosts --realtime --timeout 900 -- "$CLV_BUILD/apps/bench/clv-bench" --loop $options --blocks 6 \
         --block-calls 25 --lead-calls 12 --warmup 80 --warm-learners --algorithms "clv,$algorithms" --json "$work/bed" >"$work/log" 2>&1 ||
-        { say "seed $1 failed: $(tail -1 "$work/log")"; return 1; }
-    awk -v seed="$1" -v program="$hosts hosts, ${options#--}" '
+        { say "seed $1 failed: $(grep -a '^clv-bench: ' "$work/log" | tail -1)"; return 1; }
+    local words
+    words=$(sed -E 's/^([0-9]+) --rate ([0-9]+)mbit --ranks-per-host ([0-9]) --pml ([a-z0-9]+)\|--sizes ([0-9]+)K --compute ([0-9]+)us --delay ([0-9]+)us --patterns ([a-z-]+) --couple ([a-z]+)$/\1 hosts of \3, \2 Mb\/s, \4, \5 KiB, \8, coupled by a \9, \6 us and \7 more/
+        s/coupled by a none/free/; s/a bcast/a broadcast/' <<<"$hosts|$options")
+    awk -v seed="$1" -v program="$words" '
         match($0, /"algorithm":"[^"]*"/) { name = substr($0, RSTART + 13, RLENGTH - 14)
             match($0, /"iteration_median_ns":[0-9.]+/); ns[name] = substr($0, RSTART + 22, RLENGTH - 22) + 0
             if (name != "clv" && (best == "" || ns[name] < ns[best])) best = name }
-        END { gsub(/ --/, ", ", program); if (!ns["clv"] || !ns[best]) exit 1
+        END { if (!ns["clv"] || !ns[best]) exit 1
             printf "{\"place\":\"bed\",\"seed\":%d,\"ratio\":%.4f,\"best\":\"%s\",\"program\":\"%s\"}\n", seed, ns["clv"] / ns[best], best, program }' "$work/bed" >>"$new"
 }
 
@@ -113,6 +116,7 @@ if [ "$programs" -gt 0 ]; then
     check loop
 fi
 if [ "$bed" -gt 0 ]; then
+    eval "$("$CLV_TOP/clv" env)"
     for ((seed = first; seed < first + bed; seed++)); do
         on_bed "$seed" && tail -1 "$new" | sed 's/^/# /'
     done
