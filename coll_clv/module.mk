@@ -86,10 +86,10 @@ mpi_programs += tests/mpi/coll_probe tests/mpi/hooks_probe tests/mpi/coll_others
 	tests/mpi/other_library tests/mpi/hint_cases tests/mpi/costs tests/mpi/reduce_cases \
 	tests/mpi/clock_watch tests/mpi/record_cases tests/mpi/record_requests tests/mpi/record_latency tests/mpi/user_operations \
 	tests/mpi/allreduce_cases tests/mpi/allreduce_bits tests/mpi/bcast_cases tests/mpi/padded_cases tests/mpi/wrong_count
-clv_pvar_look_sources = tests/mpi/pvar_look.c tests/mpi/pvar_look.h
+clv_pvar_look_sources = tests/mpi/pvar_look.c tests/mpi/pvar_look.h tests/support/pvar_table.h
 clv_reduce_cases_sources = tests/mpi/reduce_cases.c tests/mpi/reduce_check.c \
 	tests/mpi/reduce_check.h
-tests_mpi_coll_probe_SOURCES = tests/mpi/coll_probe.c $(clv_pvar_look_sources)
+tests_mpi_coll_probe_SOURCES = tests/mpi/coll_probe.c tests/support/pvar_table.h
 tests_mpi_other_library_SOURCES = tests/mpi/other_library.c $(clv_pvar_look_sources)
 tests_mpi_padded_cases_SOURCES = tests/mpi/padded_cases.c tests/mpi/guarded_heap.c \
 	tests/mpi/guarded_heap.h $(clv_pvar_look_sources)

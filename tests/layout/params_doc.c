@@ -11,8 +11,8 @@
 #include <string.h>
 
 #include "choose/choose.h"
-#include "coll_clv/coll_clv_tables.h"
 #include "pap_predict/pap_predict.h"
+#include "tests/support/pvar_table.h"
 
 static void print_names(void)
 {
@@ -22,54 +22,24 @@ static void print_names(void)
 #undef PRINT_NAME
 }
 
-/* clang-format off */
-#define WORD(word, meaning) {#word, meaning},
-#define REASON_WORD(code, name, text) {#name, text},
-#define ALGORITHM_WORD(code, word, collectives, how, needs_times, unfit, meaning)                  \
-    {#word, meaning},
-#define CALL_WORD(to, code, name, mpi, goal, root, op, counts, result, bytes, least) {#name, mpi},
-/* clang-format on */
-
-typedef struct word {
-    const char *word, *meaning;
-} word_t;
-static const word_t elements_of_COLLECTIVE[] = {CLV_COLLECTIVE_MAP(CALL_WORD, ){NULL, NULL}};
-static const word_t elements_of_ALGORITHM[] = {CLV_ALGORITHM_MAP(ALGORITHM_WORD){NULL, NULL}};
-static const word_t elements_of_REASON[] = {CLV_REASON_MAP(REASON_WORD){NULL, NULL}};
-static const word_t elements_of_CLASS[] = {COLL_CLV_CLASS_MAP(WORD){NULL, NULL}};
-static const word_t elements_of_AHEAD[] = {COLL_CLV_AHEAD_MAP(WORD){NULL, NULL}};
-static const word_t elements_of_WAIT[] = {COLL_CLV_WAIT_MAP(WORD){NULL, NULL}};
-static const word_t elements_of_ONE[] = {{NULL, NULL}};
-#undef WORD
-
-static const struct pvar {
-    const char *name, *kind, *reader, *meaning;
-    const word_t *elements;
-} pvars[] = {
-#define PVAR(name, kind, source, first, second, elements, reader, meaning)                         \
-    {#name, #kind, reader, meaning, elements_of_##elements},
-    COLL_CLV_PVAR_MAP(PVAR)
-#undef PVAR
-};
-#define N_PVARS (sizeof pvars / sizeof pvars[0])
-
 static void print_array_names(void)
 {
-    for (size_t i = 0; i < N_PVARS; i++) {
-        if (pvars[i].elements[0].word) {
-            printf("coll_clv_%s\n", pvars[i].name);
+    for (size_t i = 0; i < N_PVAR_ROWS; i++) {
+        if (pvar_count_elements(&pvar_rows[i]) > 0) {
+            printf(PVAR_PREFIX "%s\n", pvar_rows[i].name);
         }
     }
 }
 
 static void print_pvar_names(void)
 {
-    for (size_t i = 0; i < N_PVARS; i++) {
-        if (!pvars[i].elements[0].word) {
-            printf("coll_clv_%s\n", pvars[i].name);
+    for (size_t i = 0; i < N_PVAR_ROWS; i++) {
+        const struct pvar_row *row = &pvar_rows[i];
+        if (pvar_count_elements(row) == 0) {
+            printf(PVAR_PREFIX "%s\n", row->name);
         }
-        for (int e = 0; pvars[i].elements[e].word; e++) {
-            printf("coll_clv_%s_%s\n", pvars[i].name, pvars[i].elements[e].word);
+        for (int e = 0; row->elements[e].word; e++) {
+            printf(PVAR_PREFIX "%s_%s\n", row->name, row->elements[e].word);
         }
     }
 }
@@ -171,17 +141,7 @@ static void print_words(void)
     CLV_PRINT_MAP(PRINT_FLAG)
 }
 
-static int count_elements(const word_t *elements)
-{
-    int n = 0;
-
-    while (elements[n].word) {
-        n++;
-    }
-    return n > 0 ? n : 1;
-}
-
-static void print_elements(const char *of, const word_t *elements)
+static void print_elements(const char *of, const pvar_element_t *elements)
 {
     printf("\n## Elements of %s\n\n| index | word | meaning |\n|---|---|---|\n", of);
     for (int e = 0; elements[e].word; e++) {
@@ -194,20 +154,22 @@ static void print_pvars(void)
     printf("\n## Performance variables\n\n%d variables of MPI_T, per process, read only. A counter "
            "counts from when its handle is\nmade; a level has a sign. Values have 64 bits.\n\n"
            "| variable | kind | elements | meaning | read by |\n|---|---|---|---|---|\n",
-           (int) N_PVARS);
-    for (size_t i = 0; i < N_PVARS; i++) {
-        printf("| `coll_clv_%s` | %s | %d | %s | %s |\n", pvars[i].name,
-               strcmp(pvars[i].kind, "COUNTER") == 0 ? "counter" : "level",
-               count_elements(pvars[i].elements), pvars[i].meaning, pvars[i].reader);
+           (int) N_PVAR_ROWS);
+    for (size_t i = 0; i < N_PVAR_ROWS; i++) {
+        const struct pvar_row *row = &pvar_rows[i];
+        const int n_elements = pvar_count_elements(row);
+        printf("| `" PVAR_PREFIX "%s` | %s | %d | %s | %s |\n", row->name,
+               strcmp(row->kind, "COUNTER") == 0 ? "counter" : "level",
+               n_elements > 0 ? n_elements : 1, row->meaning, row->reader);
     }
-    print_elements("`coll_clv_calls`, `planned_*`, `previous_*`", elements_of_COLLECTIVE);
-    print_elements("`coll_clv_ran`", elements_of_ALGORITHM);
-    print_elements("`coll_clv_fell_back`", elements_of_REASON);
+    print_elements("`coll_clv_calls`, `planned_*`, `previous_*`", pvar_elements_COLLECTIVE);
+    print_elements("`coll_clv_ran`", pvar_elements_ALGORITHM);
+    print_elements("`coll_clv_fell_back`", pvar_elements_REASON);
     puts("\nTheir sum is the element `previous` of `coll_clv_ran`. The same words are in what\n"
          "`coll_clv_verbose` and `coll_clv_print` say.");
-    print_elements("`coll_clv_link_*`", elements_of_CLASS);
-    print_elements("`coll_clv_ahead`", elements_of_AHEAD);
-    print_elements("`coll_clv_wait`", elements_of_WAIT);
+    print_elements("`coll_clv_link_*`", pvar_elements_CLASS);
+    print_elements("`coll_clv_ahead`", pvar_elements_AHEAD);
+    print_elements("`coll_clv_wait`", pvar_elements_WAIT);
 }
 
 int main(int argc, char **argv)

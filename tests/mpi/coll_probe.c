@@ -16,9 +16,8 @@
 #include <string.h>
 #include <time.h>
 
-#include "tests/mpi/pvar_look.h"
+#include "tests/support/pvar_table.h"
 
-#define PREFIX       "coll_clv_"
 #define MAX_COUNTERS 128
 
 static int reduce_to(int root, int count, double *mine, double *sum)
@@ -154,13 +153,13 @@ static void watch(counters_t *counters, int index)
 
     if (MPI_T_pvar_get_info(index, name, &name_bytes, &verbosity, &class, &type, &values, NULL,
                             NULL, &bind, &readonly, &continuous, &atomic) != MPI_SUCCESS ||
-        strncmp(name, PREFIX, strlen(PREFIX)) != 0 || counters->n == MAX_COUNTERS) {
+        strncmp(name, PVAR_PREFIX, strlen(PVAR_PREFIX)) != 0 || counters->n == MAX_COUNTERS) {
         return;
     }
     if (MPI_T_pvar_handle_alloc(counters->session, index, NULL, &counters->handles[counters->n],
                                 &n_values) == MPI_SUCCESS) {
         snprintf(counters->names[counters->n++], sizeof counters->names[0], "%.63s",
-                 name + strlen(PREFIX));
+                 name + strlen(PVAR_PREFIX));
     }
 }
 
@@ -178,25 +177,37 @@ static void watch_all(counters_t *counters)
     }
 }
 
-/* " name=value" for each that is not 0, name_word=value for each element, and the sum of calls. The
- * clock's have a sign; counts do not come that far. */
+/* " name=value" if that is not 0; of an array " name_word=value" for each element that is not. */
+static void print_counter(const char *name, MPI_T_pvar_session session, MPI_T_pvar_handle handle)
+{
+    const pvar_element_t *elements = pvar_elements_ONE;
+    long long values[PVAR_MOST_ELEMENTS] = {0}, sum = 0;
+
+    for (size_t i = 0; i < N_PVAR_ROWS; i++) {
+        elements = strcmp(pvar_rows[i].name, name) == 0 ? pvar_rows[i].elements : elements;
+    }
+    MPI_T_pvar_read(session, handle, values);
+    for (int e = 0; elements[e].word; e++) {
+        sum += values[e];
+    }
+    if (strcmp(name, "calls") == 0 && sum != 0) {
+        printf(" calls=%lld", sum);
+    }
+    for (int e = 0; elements[e].word; e++) {
+        if (values[e] != 0) {
+            printf(" %s_%s=%lld", name, elements[e].word, values[e]);
+        }
+    }
+    if (!elements[0].word && values[0] != 0) {
+        printf(" %s=%lld", name, values[0]);
+    }
+}
+
+/* And the sum of calls. The clock's have a sign; counts do not come that far. */
 static void print_counters(counters_t *counters)
 {
     for (int i = 0; i < counters->n; i++) {
-        long long values[PVAR_LOOK_MOST] = {0};
-        int n_words;
-        const char *const *words = pvar_look_words(counters->names[i], &n_words);
-
-        MPI_T_pvar_read(counters->session, counters->handles[i], values);
-        if (strcmp(counters->names[i], "calls") == 0 && values[0] + values[1] + values[2] != 0) {
-            printf(" calls=%lld", values[0] + values[1] + values[2]);
-        }
-        for (int e = 0; e < (words ? n_words : 1); e++) {
-            if (values[e] != 0) {
-                printf(" %s%s%s=%lld", counters->names[i], words ? "_" : "", words ? words[e] : "",
-                       values[e]);
-            }
-        }
+        print_counter(counters->names[i], counters->session, counters->handles[i]);
     }
     printf("\n");
 }

@@ -6,59 +6,21 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "choose/choose_algorithms.h"
-#include "choose/choose_reasons.h"
-#include "coll_clv/coll_clv_tables.h"
-
-#define PREFIX "coll_clv_"
-
-#define WORD(word, meaning)                                                          #word,
-#define REASON_WORD(code, name, text)                                                #name,
-#define ALGORITHM_WORD(code, word, collectives, how, needs_times, unfit, meaning)    #word,
-#define CALL_WORD(to, code, name, mpi, goal, root, op, counts, result, bytes, least) #name,
-static const char *const words_of_COLLECTIVE[] = {CLV_COLLECTIVE_MAP(CALL_WORD, ) NULL};
-static const char *const words_of_ALGORITHM[] = {CLV_ALGORITHM_MAP(ALGORITHM_WORD) NULL};
-static const char *const words_of_REASON[] = {CLV_REASON_MAP(REASON_WORD) NULL};
-static const char *const words_of_CLASS[] = {COLL_CLV_CLASS_MAP(WORD) NULL};
-static const char *const words_of_AHEAD[] = {COLL_CLV_AHEAD_MAP(WORD) NULL};
-static const char *const words_of_WAIT[] = {COLL_CLV_WAIT_MAP(WORD) NULL};
-static const char *const words_of_ONE[] = {NULL};
-
-static const struct {
-    const char *name;
-    const char *const *words;
-} variables[] = {
-#define VARIABLE(name, kind, source, first, second, elements, reader, meaning)                     \
-    {#name, words_of_##elements},
-    COLL_CLV_PVAR_MAP(VARIABLE){NULL, NULL}};
-
-const char *const *pvar_look_words(const char *name, int *n_words)
-{
-    *n_words = 0;
-    for (int i = 0; variables[i].name; i++) {
-        if (strcmp(variables[i].name, name) == 0) {
-            while (variables[i].words[*n_words]) {
-                (*n_words)++;
-            }
-            return *n_words > 0 ? variables[i].words : NULL;
-        }
-    }
-    return NULL;
-}
+#include "tests/support/pvar_table.h"
 
 /* "coll_clv_ran_chain" is element 3, or so, of "coll_clv_ran". */
 static void split(const char *full_name, char *name, size_t name_bytes, int *element)
 {
-    const char *own = full_name + strlen(PREFIX);
+    const char *own = full_name + strlen(PVAR_PREFIX);
 
     *element = 0;
     snprintf(name, name_bytes, "%s", full_name);
-    for (int i = 0; variables[i].name; i++) {
-        const size_t length = strlen(variables[i].name);
-        for (int e = 0; variables[i].words[e] && strncmp(own, variables[i].name, length) == 0;
-             e++) {
-            if (own[length] == '_' && strcmp(own + length + 1, variables[i].words[e]) == 0) {
-                snprintf(name, name_bytes, PREFIX "%s", variables[i].name);
+    for (size_t i = 0; i < N_PVAR_ROWS; i++) {
+        const struct pvar_row *row = &pvar_rows[i];
+        const size_t length = strlen(row->name);
+        for (int e = 0; row->elements[e].word && strncmp(own, row->name, length) == 0; e++) {
+            if (own[length] == '_' && strcmp(own + length + 1, row->elements[e].word) == 0) {
+                snprintf(name, name_bytes, PVAR_PREFIX "%s", row->name);
                 *element = e;
                 return;
             }
@@ -103,7 +65,7 @@ int pvar_look_open(pvar_look_t *look, const char *full_name)
 
 long long pvar_look_read(const pvar_look_t *look, long long missing)
 {
-    int64_t values[PVAR_LOOK_MOST]; /* all of ours have 64 bits */
+    int64_t values[PVAR_MOST_ELEMENTS]; /* all of ours have 64 bits */
 
     return look->is_there && MPI_T_pvar_read(look->session, look->handle, values) == MPI_SUCCESS
                ? values[look->element]

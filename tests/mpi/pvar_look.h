@@ -6,17 +6,12 @@
 
 #include <mpi.h>
 
-#define PVAR_LOOK_MOST 64 /* elements of a variable */
-
 typedef struct pvar_look {
     MPI_T_pvar_session session;
     MPI_T_pvar_handle handle;
     int is_there;
     int element;
 } pvar_look_t;
-
-/* The words of the elements of coll_clv_<name>, of docs/guide/params.md; NULL: it is no array. */
-const char *const *pvar_look_words(const char *name, int *n_words);
 
 /* full_name as docs/guide/params.md has it, of an element with _<word> behind. 0: there is none of
  * this name. A counter counts from here. */
