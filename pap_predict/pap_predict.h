@@ -331,30 +331,28 @@ bool clv_pap_group_is_lost(const clv_pap_group_t *group);
 clv_status_t clv_pap_global_time(clv_pap_group_t *group, int64_t local_ns, int64_t *global_ns_p,
                                  int64_t *error_ns_p) CLV_MUST_CHECK;
 
-/* Counters, one row each. */
+/* Counters, one row each. coll_clv_tables.h has the words of those that users read. */
 /* clang-format off */
 #define CLV_PAP_COUNTER_MAP(XX)                                                                    \
-    XX(calls,               "eligible calls")                                                      \
-    XX(sampled,             "calls that gave a record")                                            \
-    XX(forecasts,              "calls that had a forecast")                                              \
-    XX(judged,              "sampled calls whose arrivals checked a prediction")                   \
-    XX(judged_error_ns,     "sum over these calls of the prediction's mean absolute error over "   \
-       "all ranks, ns")                                                                            \
-    XX(forecast_waits,         "calls that waited for their forecast")                                   \
-    XX(forecast_wait_ns,       "time spent in those waits, ns")                                       \
-    XX(displaced,           "kinds of calls that displaced another one; a communicator "           \
-       "remembers 16")                                                                             \
-    XX(void_record_sets,    "record sets given up because a rank had waited too long for them")    \
-    XX(invalid_record_sets, "record sets skipped because a record was marked invalid")             \
-    XX(lost_groups,         "communicators that lost their predictions with a connection")         \
-    XX(rejected,            "connections closed because of a wrong key or malformed data")         \
-    XX(sent_bytes,          "bytes sent over the background channel")                              \
-    XX(received_bytes,      "bytes received over the background channel")                          \
-    XX(thread_cpu_ns,       "CPU time of the background thread, ns")
+    XX(calls)                                                                                      \
+    XX(sampled)                                                                                    \
+    XX(forecasts)                                                                                  \
+    XX(judged)              /* sampled calls whose arrivals checked a prediction */                \
+    XX(judged_error_ns)     /* sum over these of the mean absolute error over all ranks */         \
+    XX(forecast_waits)      /* calls that waited for their forecast */                             \
+    XX(forecast_wait_ns)                                                                           \
+    XX(displaced)           /* kinds of calls that displaced one of the 16 that a group keeps */    \
+    XX(void_record_sets)                                                                           \
+    XX(invalid_record_sets) /* skipped because a record was marked invalid */                      \
+    XX(lost_groups)                                                                                \
+    XX(rejected)                                                                                   \
+    XX(sent_bytes)                                                                                 \
+    XX(received_bytes)                                                                             \
+    XX(thread_cpu_ns)
 /* clang-format on */
 
 typedef struct clv_pap_counters {
-#define CLV_PAP_COUNTER_FIELD(name, meaning) int64_t name;
+#define CLV_PAP_COUNTER_FIELD(name) int64_t name;
     CLV_PAP_COUNTER_MAP(CLV_PAP_COUNTER_FIELD)
 #undef CLV_PAP_COUNTER_FIELD
 } clv_pap_counters_t;

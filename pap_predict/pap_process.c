@@ -272,7 +272,7 @@ void clv_pap_read_counters(const clv_pap_t *pap, clv_pap_counters_t *counters)
     if (pap == NULL) {
         return;
     }
-#define READ_COUNTER(name, meaning)                                                                \
+#define READ_COUNTER(name)                                                                         \
     counters->name =                                                                               \
         atomic_load_explicit(&pap->counters[CLV_PAP_COUNT_##name], memory_order_relaxed);
     CLV_PAP_COUNTER_MAP(READ_COUNTER)

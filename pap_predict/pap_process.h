@@ -27,7 +27,7 @@ typedef struct clv_pap_bell {
 } clv_pap_bell_t;
 
 typedef enum clv_pap_counter {
-#define CLV_PAP_COUNTER_ENUM(name, meaning) CLV_PAP_COUNT_##name,
+#define CLV_PAP_COUNTER_ENUM(name) CLV_PAP_COUNT_##name,
     CLV_PAP_COUNTER_MAP(CLV_PAP_COUNTER_ENUM)
 #undef CLV_PAP_COUNTER_ENUM
         CLV_PAP_N_COUNTERS
