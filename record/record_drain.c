@@ -327,19 +327,19 @@ static uint64_t take_cost(clv_drain_t *drain, const clv_ring_t *ring, uint64_t a
 static uint64_t take_look(clv_drain_t *drain, int32_t rank, const clv_ring_t *ring, uint64_t at)
 {
     const size_t n_bytes = 40;
-    const unsigned char *slot = clv_ring_slot(ring, at);
-    clv_clva_early_t early;
-    clv_clva_waits_t waits;
+    union {
+        clv_clva_early_t early;
+        clv_clva_waits_t waits;
+    } look;
 
-    memcpy(&early, slot, sizeof early);
-    memcpy(&waits, slot, sizeof waits);
+    memcpy(&look, clv_ring_slot(ring, at), sizeof look);
     if (!has_room(drain, n_bytes)) {
         return 0;
     }
     if (has_left(drain, n_bytes)) {
-        drain->used += *slot == CLV_CLVA_EARLY
-                           ? clv_clva_put_early(room(drain), n_bytes, rank, &early)
-                           : clv_clva_put_waits(room(drain), n_bytes, rank, &waits);
+        drain->used += look.early.kind == CLV_CLVA_EARLY
+                           ? clv_clva_put_early(room(drain), n_bytes, rank, &look.early)
+                           : clv_clva_put_waits(room(drain), n_bytes, rank, &look.waits);
     }
     return 1;
 }
