@@ -27,7 +27,13 @@ tap_ok "each call of the previous reduce has one reason: $reasons" \
 
 # Odd ranks sleep 8 ms longer, so one of them is last most often, also where a rank waits for a processor.
 run -np 4 "${on[@]}" --mca coll_clv_print summary "$probe" 20000 25 64
-tap_ok "the late rank: $(counter exchange_late_rank)" test "$(($(counter exchange_late_rank) % 2))" -eq 1
+# What has no variable of its own is in the summary's JSON.
+json() { sed -n "s/.*\"$1\":\(-\{0,1\}[0-9]*\).*/\1/p" <<<"$said"; }
+tap_ok "the late rank: $(counter exchange_late_rank), $(json late_calls) of $(json late_of_calls)" \
+    test "$(($(counter exchange_late_rank) % 2))" -eq 1 -a "$(json late_calls)" -ge 3 -a \
+    "$(json late_of_calls)" -ge "$(json late_calls)"
+tap_ok 'mean error = sum of errors / judged calls' test "$(counter exchange_mean_error_ns)" -eq \
+    $(($(json judged_error_ns) / $(json judged)))
 
 for algorithm in clairvoyant latest_first chain rank_chain host_chains binomial rabenseifner ring previous; do
     run -np 2 "${on[@]}" --mca coll_clv_reduce_algorithm $algorithm "$probe" 20000 3
