@@ -6,7 +6,7 @@
 #
 #   tests/quality/held_out.sh [--programs 100] [--bed 0] [--first 1] [--data FILE] [--page FILE]
 #
-# --programs: of the closed loop (tests/support/choose_held_out.c), a second each; --bed: on emulated hosts, one to two
+# --programs: of the closed loop (tests/support/choose_held_out.c), a second each; --bed: on emulated hosts, one to ten
 # minutes each, which needs root and a quiet machine. --first: the first seed; each line has its own. --data: JSON lines,
 # a line a program; lines of programs that are not run now are kept. --page: writes the table of all that is in the data
 # between the page's marks.
@@ -100,8 +100,15 @@ table() {
         done
     done
     printf '\nThe worst, and all of emulated hosts:\n\n| where | seed | clv / best forced | program |\n|---|---|---|---|\n'
-    { grep '"place":"loop"' "$file" | sort -t: -k4,4 -gr | sed 's/.*"seed":\([0-9]*\),"ratio":\([0-9.]*\).*"program":"\([^"]*\)".*/| closed loop | \1 | \2 | \3 |/' | sort -t'|' -k4,4gr | head -5
+    { grep '"place":"loop"' "$file" | sed 's/.*"seed":\([0-9]*\),"ratio":\([0-9.]*\).*"program":"\([^"]*\)".*/| closed loop | \1 | \2 | \3 |/' | sort -t'|' -k4,4gr | head -5
       grep '"place":"bed"' "$file" | sed 's/.*"seed":\([0-9]*\),"ratio":\([0-9.]*\),"best":"\([^"]*\)","program":"\([^"]*\)".*/| emulated hosts | \1 | \2 (\3) | \4 |/' | sort -t'|' -k3,3g; }
+}
+# A program that ran now takes the place of its line: after each, so that a run that is ended leaves what it had.
+keep() {
+    [ -n "$data" ] || return 0
+    touch "$data"
+    { grep -vFf <(grep -o '^{"place":"[a-z]*","seed":[0-9]*,' "$new") "$data"; cat "$new"; } >"$work/all"
+    cat "$work/all" >"$data"
 }
 check() { # place
     local n median within ten worst
@@ -113,20 +120,15 @@ check() { # place
 
 if [ "$programs" -gt 0 ]; then
     loop || tap_ok 'the closed loop is built and run' false
+    keep
     check loop
 fi
 if [ "$bed" -gt 0 ]; then
     eval "$("$CLV_TOP/clv" env)"
     for ((seed = first; seed < first + bed; seed++)); do
-        on_bed "$seed" && tail -1 "$new" | sed 's/^/# /'
+        on_bed "$seed" && keep && tail -1 "$new" | sed 's/^/# /'
     done
     check bed
 fi
-if [ -n "$data" ]; then
-    touch "$data"
-    # A program that ran now takes the place of its line.
-    { grep -vFf <(grep -o '^{"place":"[a-z]*","seed":[0-9]*,' "$new") "$data"; cat "$new"; } >"$work/all"
-    cat "$work/all" >"$data"
-    [ -z "$page" ] || put_between "$page" 'held out' table "$data"
-fi
+[ -z "$data" ] || [ -z "$page" ] || put_between "$page" 'held out' table "$data"
 tap_end
