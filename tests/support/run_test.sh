@@ -30,6 +30,8 @@ run='set -o pipefail; "$@" | sed -u "s/^not ok \([0-9]*\) # SKIP/ok \1 # SKIP/"'
 TMPDIR=$(mktemp -d "${TMPDIR:-/tmp}/clv.XXXXXX") || exit 1
 trap 'rm -rf "$TMPDIR"' EXIT
 export TMPDIR PATH="$top/tests/support/bin:$PATH"
+# Tests start 40,000 programs, and each would read a locale from 26 files.
+export LC_ALL=C
 # A make that a test starts is none of the make that runs the tests: it would look for that one's job server.
 unset MAKEFLAGS MFLAGS MAKELEVEL
 
