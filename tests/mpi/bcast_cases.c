@@ -12,6 +12,7 @@
 #include <time.h>
 
 enum { MAX_INTS = 60000, STRIDE = 3, ROOM = STRIDE * MAX_INTS + 16, OFFSET = 5, UNTOUCHED = -9 };
+enum { BEYOND = 1000 }; /* so many places behind the data are looked at, too */
 
 typedef enum shape { SIDE_BY_SIDE, FOUR_IN_ONE, WITH_GAPS, BELOW, N_SHAPES } shape_t;
 
@@ -35,6 +36,13 @@ static int below(uint64_t *state, int n)
 static size_t place(shape_t shape, int i)
 {
     return (size_t) (shape == WITH_GAPS ? STRIDE * i : i) + OFFSET;
+}
+
+/* The places of a call that are filled before and looked at afterwards. */
+static size_t n_places(shape_t shape, int n_ints)
+{
+    const size_t n = place(shape, n_ints) + BEYOND;
+    return n < ROOM ? n : ROOM;
 }
 
 static int32_t value(int call, int root, int i)
@@ -70,9 +78,10 @@ static MPI_Datatype type_of(shape_t shape, int n_ints, int *count_p)
 
 static int is_right(shape_t shape, int call, int root, int n_ints)
 {
+    const size_t n = n_places(shape, n_ints);
     int next = 0;
 
-    for (size_t k = 0; k < ROOM; k++) {
+    for (size_t k = 0; k < n; k++) {
         const int is_data = next < n_ints && place(shape, next) == k;
         if (room[k] != (is_data ? value(call, root, next) : UNTOUCHED)) {
             printf("# WRONG: rank %d, call %d, root %d, %d ints, shape %d: place %zu has %d\n",
@@ -87,11 +96,12 @@ static int is_right(shape_t shape, int call, int root, int n_ints)
 static int broadcast(int call, int root, int n_ints, shape_t shape, MPI_Comm comm)
 {
     int32_t *buffer = shape == BELOW ? room : room + OFFSET;
+    const size_t n = n_places(shape, n_ints);
     int count, comm_rank;
     MPI_Datatype type = type_of(shape, n_ints, &count);
 
     MPI_Comm_rank(comm, &comm_rank);
-    for (size_t k = 0; k < ROOM; k++) {
+    for (size_t k = 0; k < n; k++) {
         room[k] = UNTOUCHED;
     }
     for (int i = 0; i < n_ints && comm_rank == root; i++) {
