@@ -61,7 +61,7 @@ static void work(job_t *job)
     }
     job->away += is_called_away;
     is_called_away = 0;
-    usleep((useconds_t) (500 + rand_r(&job->seed) % 2000));
+    usleep((useconds_t) (1500 + rand_r(&job->seed) % 4000));
 }
 
 static void tell_under_way(job_t *job)

@@ -1,6 +1,6 @@
 #!/bin/bash
 # What the component costs, with limits that only a mistake exceeds (a lock, a system call or a spin
-# where none belongs): figures come from tests/quality/costs.sh. 15 s.
+# where none belongs): figures come from tests/quality/costs.sh. 5 s.
 . "$CLV_TOP/tests/support/tap.sh"
 mpi_setup
 costs=$CLV_BUILD/tests/mpi/costs
@@ -21,7 +21,7 @@ tap_has 'both kinds of calls are measured' 'with record' "$output"
 tap_figure 'looking for the plan takes less than 2 us' lookup_is_short
 tap_figure 'with a record less than 100 us' record_is_short
 
-measure_idle() { output=$(mpi_run -np 2 "${clv[@]}" "$costs" idle 5); }
+measure_idle() { output=$(mpi_run -np 2 "${clv[@]}" "$costs" idle 2); }
 thread_sleeps() { below "$(field 'busiest thread')" 0.1; }
 tap_tries measure_idle thread_sleeps
 printf '# %s\n' "$output"
