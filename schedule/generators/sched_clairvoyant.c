@@ -52,19 +52,20 @@ typedef struct search {
     int64_t round_limit;
     int64_t
         *avail_ns;   /* by rank: when it can take part in the next round, from the first arrival */
-    bool *held;      /* by rank and segment: H of the design */
+    bool *held;      /* by segment and rank: H of the design */
     int32_t *n_held; /* by rank */
     int32_t *got;    /* by rank: the segment received in this round (state P'), or -1 */
-    uint8_t *has_sent; /* by rank: in this round */
-    int32_t *group;    /* ranks in the window, in order */
+    int32_t *group;  /* ranks in the window, in order */
+    int32_t *free;   /* those of the group that may still send in this round, in order */
     int32_t n_group;
+    int32_t n_free;
     int32_t first_sink; /* latest-first: the sink until the root arrives */
     clv_builder_t builder;
 } search_t;
 
 static bool *held(const search_t *search, int32_t rank, int32_t segment)
 {
-    return &search->held[(size_t) rank * (size_t) search->instance->n_segments + (size_t) segment];
+    return &search->held[(size_t) segment * (size_t) search->instance->n_ranks + (size_t) rank];
 }
 
 /* The earliest availability among unfinished ranks other than `except`. */
@@ -150,18 +151,35 @@ static int32_t choose_sink(const search_t *search)
     return search->rule.latest_first ? search->first_sink : search->group[0];
 }
 
-static bool may_send(const search_t *search, int32_t rank)
+static void list_free(search_t *search)
 {
-    return !search->has_sent[rank] &&
-           !(search->rule.root_never_sends && rank == search->instance->root);
+    search->n_free = 0;
+    for (int32_t k = 0; k < search->n_group; k++) {
+        int32_t p = search->group[k];
+        if (!search->rule.root_never_sends || p != search->instance->root) {
+            search->free[search->n_free++] = p;
+        }
+    }
+}
+
+static void strike_out(search_t *search, int32_t sender)
+{
+    int32_t at = 0;
+    while (search->free[at] != sender) {
+        at++;
+    }
+    search->n_free--;
+    memmove(&search->free[at], &search->free[at + 1],
+            (size_t) (search->n_free - at) * sizeof *search->free);
 }
 
 /* The first member, in group order, that can send the segment to the receiver; -1: none. */
 static int32_t find_peer(const search_t *search, int32_t receiver, int32_t segment)
 {
-    for (int32_t k = 0; k < search->n_group; k++) {
-        int32_t z = search->group[k];
-        if (z != receiver && *held(search, z, segment) && may_send(search, z)) {
+    const bool *holds = held(search, 0, segment);
+    for (int32_t k = 0; k < search->n_free; k++) {
+        int32_t z = search->free[k];
+        if (holds[z] && z != receiver) {
             return z;
         }
     }
@@ -171,7 +189,7 @@ static int32_t find_peer(const search_t *search, int32_t receiver, int32_t segme
 static void send_segment(search_t *search, int32_t sender, int32_t receiver, int32_t segment)
 {
     clv_builder_put(&search->builder, (int32_t) search->round, sender, receiver, segment);
-    search->has_sent[sender] = 1;
+    strike_out(search, sender);
     search->n_held[sender]--;
     search->n_held[receiver] -= *held(search, receiver, segment);
     *held(search, sender, segment) = false;
@@ -197,6 +215,7 @@ static void serve(search_t *search, int32_t receiver, bool is_sink)
 static void play_round(search_t *search)
 {
     int32_t sink = choose_sink(search);
+    list_free(search);
     serve(search, sink, true);
     for (int32_t k = 0; k < search->n_group; k++) {
         if (search->group[k] != sink) {
@@ -214,7 +233,6 @@ static void end_round(search_t *search)
             search->n_held[p]++;
             search->got[p] = -1;
         }
-        search->has_sent[p] = 0;
         search->avail_ns[p] += search->round_ns;
     }
     search->round++;
@@ -251,8 +269,8 @@ static void start(search_t *search)
         search->avail_ns[p] = instance->arrival_ns[p] - first_ns;
         search->n_held[p] = instance->n_segments;
         search->got[p] = -1;
-        memset(held(search, p, 0), 1, (size_t) instance->n_segments);
     }
+    memset(search->held, 1, (size_t) instance->n_ranks * (size_t) instance->n_segments);
 }
 
 static clv_status_t allocate(search_t *search)
@@ -262,10 +280,10 @@ static clv_status_t allocate(search_t *search)
     search->held = clv_alloc(n_ranks, (size_t) search->instance->n_segments);
     search->n_held = clv_alloc(n_ranks, sizeof *search->n_held);
     search->got = clv_alloc(n_ranks, sizeof *search->got);
-    search->has_sent = clv_alloc(n_ranks, sizeof *search->has_sent);
     search->group = clv_alloc(n_ranks, sizeof *search->group);
+    search->free = clv_alloc(n_ranks, sizeof *search->free);
     if (search->avail_ns == NULL || search->held == NULL || search->n_held == NULL ||
-        search->got == NULL || search->has_sent == NULL || search->group == NULL) {
+        search->got == NULL || search->group == NULL || search->free == NULL) {
         return CLV_NO_MEMORY;
     }
     return clv_builder_init(&search->builder, search->instance);
@@ -274,8 +292,8 @@ static clv_status_t allocate(search_t *search)
 static void release(search_t *search)
 {
     clv_builder_drop(&search->builder);
+    clv_free(search->free);
     clv_free(search->group);
-    clv_free(search->has_sent);
     clv_free(search->got);
     clv_free(search->n_held);
     clv_free(search->held);
