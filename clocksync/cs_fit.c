@@ -233,9 +233,8 @@ static double slope_error_by_bounds(const clv_cs_point_t *points, int n_points, 
             const double run = (double) cs_sub(points[k].local_ns, points[i].local_ns);
             const double rise = (double) cs_sub(points[k].offset_ns, points[i].offset_ns);
             const double room = (double) cs_add(points[k].error_ns, points[i].error_ns);
-            if (run > 0.0) {
-                error = fmin(error, fabs(rise / run - slope) + room / run);
-            }
+            const double bound = (fabs(rise - slope * run) + room) / run;
+            error = run > 0.0 && bound < error ? bound : error;
         }
     }
     return error;
