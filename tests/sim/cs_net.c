@@ -2,9 +2,11 @@
  *
  * See cs_net.h.
  */
+#undef _FORTIFY_SOURCE /* its longjmp refuses to leave the stack */
 #include "tests/sim/cs_net.h"
 
 #include <assert.h>
+#include <setjmp.h>
 #include <string.h>
 #include <ucontext.h>
 
@@ -37,10 +39,11 @@ typedef struct way {
 } way_t;
 
 typedef struct fiber {
-    cs_net_rank_t rank; /* first: a rank is its fiber */
-    ucontext_t context;
+    cs_net_rank_t rank;   /* first: a rank is its fiber */
+    ucontext_t beginning; /* later it goes on where it left */
+    jmp_buf left;
     void *stack;
-    int is_done, is_waiting, is_timed_out, is_queued;
+    int is_new, is_done, is_waiting, is_timed_out, is_queued;
     int waits_for;
     int64_t deadline_ns;
 } fiber_t;
@@ -57,10 +60,10 @@ struct cs_net {
     cs_net_host_t *hosts;
     way_t *ways;   /* from * n + to; NULL: many ranks, then in slots by a hash of the key */
     slot_t *slots; /* a power of two of them */
-    size_t n_slots, n_used;
+    size_t n_slots, n_used, stack_bytes;
     int *queue; /* ranks whose message came, a ring of n_ranks */
     int queue_first, n_queued;
-    ucontext_t scheduler;
+    jmp_buf scheduler;
     fiber_t *running;
     cs_net_body_t body;
     void *body_context;
@@ -221,7 +224,9 @@ static clv_status_t net_send(void *link, int peer, const void *data, size_t n_by
         return CLV_LOST;
     }
     assert(n_bytes <= DATA_BYTES);
-    message_t *message = zeroed(1, sizeof *message);
+    message_t *message = malloc(sizeof *message);
+    assert(message != NULL);
+    message->next = NULL;
     rank->now_ns += SEND_NS;
     rank->n_sent++;
     message->arrival_ns = rank->now_ns + draw_delay(&net->config, w, rank->now_ns);
@@ -240,6 +245,14 @@ static clv_status_t net_send(void *link, int peer, const void *data, size_t n_by
     return CLV_OK;
 }
 
+/* Not by swapcontext, which asks the kernel for the mask of signals each time. */
+static void suspend(fiber_t *fiber)
+{
+    if (_setjmp(fiber->left) == 0) {
+        _longjmp(fiber->rank.net->scheduler, 1);
+    }
+}
+
 static clv_status_t wait_for(fiber_t *fiber, int peer, int64_t deadline_ns)
 {
     cs_net_t *net = fiber->rank.net;
@@ -252,7 +265,7 @@ static clv_status_t wait_for(fiber_t *fiber, int peer, int64_t deadline_ns)
         fiber->is_waiting = 1;
         fiber->waits_for = peer;
         fiber->deadline_ns = deadline_ns;
-        swapcontext(&fiber->context, &net->scheduler);
+        suspend(fiber);
         if (fiber->is_timed_out) {
             fiber->is_timed_out = 0;
             fiber->rank.now_ns = deadline_ns;
@@ -330,6 +343,7 @@ cs_net_t *cs_net_create(const cs_net_config_t *config)
     cs_random_t random = {config->seed};
     cs_net_t *net = zeroed(1, sizeof *net);
     net->config = *config;
+    net->stack_bytes = n <= CS_NET_MAX_RANKS ? STACK_BYTES : SMALL_STACK;
     net->fibers = zeroed(n, sizeof *net->fibers);
     net->hosts = zeroed(n, sizeof *net->hosts);
     net->queue = zeroed(n, sizeof *net->queue);
@@ -393,20 +407,43 @@ static void fiber_main(unsigned int high, unsigned int low)
     fiber_t *fiber = net->running;
     net->body(&fiber->rank, net->body_context);
     fiber->is_done = 1;
-    swapcontext(&fiber->context, &net->scheduler);
+    suspend(fiber);
+}
+
+/* Stacks of earlier runs, each of which begins with the next: fresh ones cost a fault a page. */
+static void *spare_stacks;
+
+static void *take_stack(size_t n_bytes)
+{
+    void *stack = spare_stacks;
+    if (n_bytes != STACK_BYTES || stack == NULL) {
+        return zeroed(1, n_bytes);
+    }
+    memcpy(&spare_stacks, stack, sizeof spare_stacks);
+    return stack;
+}
+
+static void give_stack(void *stack, size_t n_bytes)
+{
+    if (n_bytes != STACK_BYTES) {
+        free(stack);
+        return;
+    }
+    memcpy(stack, &spare_stacks, sizeof spare_stacks);
+    spare_stacks = stack;
 }
 
 static void start_fiber(cs_net_t *net, fiber_t *fiber)
 {
     const uintptr_t bits = (uintptr_t) net;
-    const size_t n_bytes = net->config.n_ranks <= CS_NET_MAX_RANKS ? STACK_BYTES : SMALL_STACK;
     fiber->is_done = fiber->is_waiting = fiber->is_timed_out = fiber->is_queued = 0;
-    fiber->stack = zeroed(1, n_bytes);
-    getcontext(&fiber->context);
-    fiber->context.uc_stack.ss_sp = fiber->stack;
-    fiber->context.uc_stack.ss_size = n_bytes;
-    fiber->context.uc_link = &net->scheduler;
-    makecontext(&fiber->context, (void (*)(void)) fiber_main, 2, (unsigned int) (bits >> 32),
+    fiber->is_new = 1;
+    fiber->stack = take_stack(net->stack_bytes);
+    getcontext(&fiber->beginning);
+    fiber->beginning.uc_stack.ss_sp = fiber->stack;
+    fiber->beginning.uc_stack.ss_size = net->stack_bytes;
+    fiber->beginning.uc_link = NULL;
+    makecontext(&fiber->beginning, (void (*)(void)) fiber_main, 2, (unsigned int) (bits >> 32),
                 (unsigned int) bits);
 }
 
@@ -427,7 +464,14 @@ static void resume(cs_net_t *net, fiber_t *fiber)
 {
     fiber->is_waiting = 0;
     net->running = fiber;
-    swapcontext(&net->scheduler, &fiber->context);
+    if (_setjmp(net->scheduler) != 0) {
+        return;
+    }
+    if (!fiber->is_new) {
+        _longjmp(fiber->left, 1);
+    }
+    fiber->is_new = 0;
+    setcontext(&fiber->beginning);
 }
 
 /* Those whose message came, while there are any. */
@@ -480,6 +524,6 @@ void cs_net_run(cs_net_t *net, cs_net_body_t body, void *context)
         goes_on = goes_on || pass_a_deadline(net);
     }
     for (int i = 0; i < net->config.n_ranks; i++) {
-        free(net->fibers[i].stack);
+        give_stack(net->fibers[i].stack, net->stack_bytes);
     }
 }
