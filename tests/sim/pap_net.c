@@ -182,13 +182,6 @@ static int earlier(const event_t *a, const event_t *b)
     return a->at_ns < b->at_ns || (a->at_ns == b->at_ns && a->order < b->order);
 }
 
-static void swap_events(event_t *a, event_t *b)
-{
-    event_t c = *a;
-    *a = *b;
-    *b = c;
-}
-
 static void push_event(world_t *world, event_t event)
 {
     if (world->n_events == world->max_events) {
@@ -200,27 +193,27 @@ static void push_event(world_t *world, event_t event)
     }
     event.order = world->order++;
     int64_t i = world->n_events++;
-    world->heap[i] = event;
-    for (; i > 0 && earlier(&world->heap[i], &world->heap[(i - 1) / 2]); i = (i - 1) / 2) {
-        swap_events(&world->heap[i], &world->heap[(i - 1) / 2]);
+    for (; i > 0 && earlier(&event, &world->heap[(i - 1) / 2]); i = (i - 1) / 2) {
+        world->heap[i] = world->heap[(i - 1) / 2];
     }
+    world->heap[i] = event;
 }
 
 static event_t pop_event(world_t *world)
 {
-    event_t first = world->heap[0];
-    world->heap[0] = world->heap[--world->n_events];
-    for (int64_t i = 0;;) {
-        int64_t least = i;
-        for (int64_t child = 2 * i + 1; child <= 2 * i + 2 && child < world->n_events; child++) {
-            least = earlier(&world->heap[child], &world->heap[least]) ? child : least;
+    event_t *heap = world->heap;
+    const event_t first = heap[0], last = heap[--world->n_events];
+    int64_t i = 0, child;
+    while ((child = 2 * i + 1) < world->n_events) {
+        child += child + 1 < world->n_events && earlier(&heap[child + 1], &heap[child]);
+        if (!earlier(&heap[child], &last)) {
+            break;
         }
-        if (least == i) {
-            return first;
-        }
-        swap_events(&world->heap[i], &world->heap[least]);
-        i = least;
+        heap[i] = heap[child];
+        i = child;
     }
+    heap[i] = last;
+    return first;
 }
 
 static void later(world_t *world, int64_t after_ns, kind_t kind, int32_t who, int32_t side,
