@@ -108,6 +108,7 @@ typedef struct open_call {
     int32_t blocked; /* waits for its forecast */
     int32_t waited;
     int64_t waits_since_ns;
+    int32_t n_asked;
     int32_t sleeping; /* in a synchronous call, not all are in */
     clv_pap_call_t call;
     const clv_pap_forecast_t *held;
@@ -963,12 +964,14 @@ static void enter(world_t *world, int32_t index, int32_t place)
     }
 }
 
-/* Its number tells whether it is still the same call that waits. */
+/* Its number tells whether it is still the same call that waits. A long wait is one for a
+ * connection: two of three events would be its questions if they did not become rarer. */
 static void ask_later(world_t *world, int32_t index, int32_t place)
 {
+    open_call_t *open = &world->rank[index].open[place];
     if (world->options->patience_ns > 0) {
-        later(world, world->options->patience_ns, RANK_ASK, index, place,
-              world->rank[index].open[place].number);
+        int64_t after_ns = world->options->patience_ns * (1 + open->n_asked++ / 16);
+        later(world, after_ns, RANK_ASK, index, place, open->number);
     }
 }
 
