@@ -135,26 +135,25 @@ endif
 script_tests += tests/mpi/test_stall.sh tests/mpi/test_channel.sh tests/mpi/test_bridges.sh tests/mpi/test_reach.sh tests/mpi/test_execute.sh tests/mpi/test_reduce.sh tests/mpi/test_trouble.sh \
 	tests/mpi/test_hint.sh tests/mpi/test_fallback.sh tests/mpi/test_ahead.sh tests/mpi/test_memory.sh tests/mpi/test_limits.sh tests/mpi/test_allreduce.sh tests/mpi/test_bits.sh \
 	tests/mpi/test_bits_cut.sh tests/mpi/test_bcast.sh tests/mpi/test_devices.sh tests/mpi/test_processors.sh tests/mpi/test_wait.sh
-clv_execute_sources = coll_clv/coll_clv_execute.c coll_clv/coll_clv_execute.h \
-	coll_clv/coll_clv_ahead.c coll_clv/coll_clv_ahead.h \
-	coll_clv/coll_clv_buffers.c coll_clv/coll_clv_buffers.h \
-	coll_clv/coll_clv_failure.c coll_clv/coll_clv_failure.h \
-	coll_clv/coll_clv_gather.c coll_clv/coll_clv_gather.h \
-	coll_clv/coll_clv_tags.h coll_clv/coll_clv_wait.c coll_clv/coll_clv_wait.h
-tests_mpi_execute_cases_SOURCES = $(clv_reduce_cases_sources) tests/mpi/reduce_direct.c \
-	$(clv_execute_sources)
+# Their objects are the component's, made with it; younger than it, so that programs follow in the same make.
+clv_gather_objects = coll_clv/.libs/mca_coll_clv_la-coll_clv_failure.o coll_clv/.libs/mca_coll_clv_la-coll_clv_gather.o
+clv_execute_objects = coll_clv/.libs/mca_coll_clv_la-coll_clv_ahead.o \
+	coll_clv/.libs/mca_coll_clv_la-coll_clv_buffers.o coll_clv/.libs/mca_coll_clv_la-coll_clv_execute.o \
+	coll_clv/.libs/mca_coll_clv_la-coll_clv_wait.o $(clv_gather_objects)
+$(clv_execute_objects): mca_coll_clv.la
+	@touch $@
+tests_mpi_execute_cases_SOURCES = $(clv_reduce_cases_sources) tests/mpi/reduce_direct.c
 tests_mpi_execute_cases_CPPFLAGS = $(AM_CPPFLAGS) $(OMPI_CPPFLAGS)
+tests_mpi_execute_cases_LDADD = $(clv_execute_objects) $(LDADD)
 # Open MPI's internal libraries have other names in each version; libmpi knows them.
 tests_mpi_execute_cases_LDFLAGS = $(AM_LDFLAGS) -Wl,--copy-dt-needed-entries
-tests_mpi_execute_errors_SOURCES = tests/mpi/execute_errors.c $(clv_execute_sources)
 tests_mpi_execute_errors_CPPFLAGS = $(tests_mpi_execute_cases_CPPFLAGS)
+tests_mpi_execute_errors_LDADD = $(clv_execute_objects) $(LDADD)
 tests_mpi_execute_errors_LDFLAGS = $(tests_mpi_execute_cases_LDFLAGS)
-tests_mpi_execute_goals_SOURCES = tests/mpi/execute_goals.c $(clv_execute_sources) \
-	$(clv_random_plan_sources) tests/support/random_instance.h
+tests_mpi_execute_goals_SOURCES = tests/mpi/execute_goals.c $(clv_random_plan_sources) tests/support/random_instance.h
 tests_mpi_execute_goals_CPPFLAGS = $(tests_mpi_execute_cases_CPPFLAGS)
+tests_mpi_execute_goals_LDADD = $(clv_execute_objects) $(LDADD)
 tests_mpi_execute_goals_LDFLAGS = $(tests_mpi_execute_cases_LDFLAGS)
-tests_mpi_gather_cases_SOURCES = tests/mpi/gather_cases.c \
-	coll_clv/coll_clv_gather.c coll_clv/coll_clv_gather.h \
-	coll_clv/coll_clv_failure.c coll_clv/coll_clv_failure.h
 tests_mpi_gather_cases_CPPFLAGS = $(tests_mpi_execute_cases_CPPFLAGS)
+tests_mpi_gather_cases_LDADD = $(clv_gather_objects) $(LDADD)
 tests_mpi_gather_cases_LDFLAGS = $(tests_mpi_execute_cases_LDFLAGS)
