@@ -16,6 +16,7 @@
 #include "pap_predict/pap_process.h"
 #include "util/util_hash.h"
 #include "util/util_log.h"
+#include "util/util_min_max.h"
 #include "util/util_time.h"
 
 pap_job_t *job_new(const pap_job_options_t *options)
@@ -97,15 +98,23 @@ int32_t job_host(const pap_job_t *job, int32_t rank)
     return (int32_t) ((int64_t) rank * options->n_hosts / options->n_ranks);
 }
 
+/* Short at first, then ever longer: some wait for seconds. */
+static void pause_since(int64_t begin_ns)
+{
+    const int64_t waited_ns = clv_local_now_ns() - begin_ns;
+    job_sleep_ns(clv_smaller(20 * CLV_NS_PER_US + waited_ns / 8, CLV_NS_PER_MS));
+}
+
 /* Waits until every rank is here, or the job has failed. */
 static int meet(pap_job_t *job, _Atomic int32_t *arrived, int32_t round)
 {
+    const int64_t begin_ns = clv_local_now_ns();
     (void) atomic_fetch_add(arrived, 1);
     while (atomic_load(arrived) < job->options.n_ranks * round) {
         if (atomic_load(&job->failed)) {
             return -1;
         }
-        job_sleep_ns(20 * CLV_NS_PER_US);
+        pause_since(begin_ns);
     }
     return 0; /* also if a rank that was here has failed since */
 }
@@ -168,7 +177,7 @@ static void make_call(pap_job_t *job, clv_pap_group_t *group, int32_t rank, int3
     clv_status_t status = clv_pap_call_forecast(group, &call, &forecast, &node_plans, &n_bytes);
     job->call_ns[rank][number] = clv_local_now_ns() - begin_ns;
     while (status == CLV_AGAIN && clv_local_now_ns() - begin_ns < job->options.wait_ns) {
-        job_sleep_ns(20 * CLV_NS_PER_US);
+        pause_since(begin_ns);
         status = clv_pap_call_forecast(group, &call, &forecast, &node_plans, &n_bytes);
     }
     job->wait_ns[rank][number] = clv_local_now_ns() - begin_ns;
