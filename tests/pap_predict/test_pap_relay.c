@@ -154,9 +154,11 @@ static void open_and_learn(pair_t *pair)
 /* For good: nobody listens any more. */
 static void cut(pair_t *pair)
 {
-    clv_net_thread_lock(pair->pap[0]->thread);
-    clv_net_listen_close(&pair->pap[0]->server);
-    clv_net_thread_unlock(pair->pap[0]->thread);
+    for (int i = 0; i < 2; i++) {
+        clv_net_thread_lock(pair->pap[i]->thread);
+        clv_net_listen_close(&pair->pap[i]->server);
+        clv_net_thread_unlock(pair->pap[i]->thread);
+    }
     for (int fd = 3; fd < 256; fd++) {
         (void) shutdown(fd, SHUT_RDWR); /* also the bells: these are pipes, and stay */
     }
