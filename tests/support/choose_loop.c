@@ -30,6 +30,7 @@ typedef struct loop {
     int64_t in_ns[LOOP_MAX_RANKS];
     int64_t near_in_ns[LOOP_MAX_RANKS]; /* from ranks of the same host */
     int64_t ready_ns[LOOP_MAX_RANKS][CLV_SCHED_MAX_SEGMENTS];
+    int64_t wire_ns, near_wire_ns, combine_ns; /* of a send of the plan that runs */
     /* exchange */
     int32_t next_sample, every;
     int64_t n_samples;
@@ -81,15 +82,13 @@ static int64_t *way_in(loop_t *loop, const clv_send_t *is)
     return host == host_of(loop, is->sender) ? &loop->near_in_ns[is->receiver] : &loop->in_ns[host];
 }
 
-static int64_t wire_ns_of(const loop_t *loop, const clv_send_t *is, int64_t n_bytes)
+static int64_t wire_ns_of(const loop_t *loop, const clv_send_t *is)
 {
     const loop_setting_t *setting = loop->setting;
     const int is_near = host_of(loop, is->sender) == host_of(loop, is->receiver);
     const int is_slow = is->sender == setting->slow_rank || is->receiver == setting->slow_rank;
-    const clv_cost_t *cost = &setting->config.cost;
-    const clv_cost_t wire = {.byte_ps = is_near ? cost->near_byte_ps : cost->byte_ps};
 
-    return clv_cost_round_ns(&wire, n_bytes) *
+    return (is_near ? loop->near_wire_ns : loop->wire_ns) *
            (is_slow && setting->slow_times > 0 ? setting->slow_times : 1);
 }
 
@@ -124,12 +123,20 @@ static int64_t flight_ns_of(const loop_t *loop, const clv_send_t *is)
                                   : cost->latency_ns - cost->latency_ns / 3;
 }
 
-static void send(loop_t *loop, int32_t call, const clv_send_t *is, int64_t n_bytes,
-                 int32_t ahead_calls)
+/* What each send of a plan takes. */
+static void weigh_sends(loop_t *loop, int64_t n_bytes)
 {
-    const int64_t wire_ns = wire_ns_of(loop, is, n_bytes);
+    const clv_cost_t *cost = &loop->setting->config.cost;
+
+    loop->wire_ns = clv_cost_round_ns(&(clv_cost_t){.byte_ps = cost->byte_ps}, n_bytes);
+    loop->near_wire_ns = clv_cost_round_ns(&(clv_cost_t){.byte_ps = cost->near_byte_ps}, n_bytes);
+    loop->combine_ns = combine_ns_of(loop->setting, n_bytes);
+}
+
+static void send(loop_t *loop, int32_t call, const clv_send_t *is, int32_t ahead_calls)
+{
+    const int64_t wire_ns = wire_ns_of(loop, is);
     const int64_t busy_ns = clv_larger(wire_ns, loop->setting->config.cost.gap_ns);
-    const int64_t combine_ns = combine_ns_of(loop->setting, n_bytes);
     const int64_t may_ns = may_send_ns(loop, call, is, ahead_calls);
     int64_t *out_ns = way_out(loop, is), *in_ns = way_in(loop, is);
     const int64_t start_ns = clv_larger(may_ns, clv_larger(*out_ns, *in_ns));
@@ -139,8 +146,8 @@ static void send(loop_t *loop, int32_t call, const clv_send_t *is, int64_t n_byt
     *out_ns = *in_ns = start_ns + busy_ns;
     exit_ns[is->sender] =
         clv_larger(exit_ns[is->sender], ahead_calls > 0 ? may_ns : start_ns + wire_ns);
-    combined_ns =
-        clv_larger(start_ns + wire_ns + flight_ns_of(loop, is), exit_ns[is->receiver]) + combine_ns;
+    combined_ns = clv_larger(start_ns + wire_ns + flight_ns_of(loop, is), exit_ns[is->receiver]) +
+                  loop->combine_ns;
     loop->ready_ns[is->receiver][is->segment] =
         clv_larger(loop->ready_ns[is->receiver][is->segment], combined_ns);
     exit_ns[is->receiver] = combined_ns;
@@ -203,8 +210,7 @@ static int32_t first_sender(loop_t *loop, int32_t call, const queue_t *queue, in
     return first;
 }
 
-static void run_shared(loop_t *loop, int32_t call, const clv_plan_t *plan, int64_t n_bytes,
-                       int32_t ahead_calls)
+static void run_shared(loop_t *loop, int32_t call, const clv_plan_t *plan, int32_t ahead_calls)
 {
     static queue_t queue;
     int64_t n_sent = 0;
@@ -213,7 +219,7 @@ static void run_shared(loop_t *loop, int32_t call, const clv_plan_t *plan, int64
     open_queue(&queue, plan);
     while ((sender = first_sender(loop, call, &queue, ahead_calls)) >= 0) {
         const clv_send_t *is = &plan->sends[queue.next[sender]];
-        send(loop, call, is, n_bytes, ahead_calls);
+        send(loop, call, is, ahead_calls);
         queue.had[is->receiver][is->segment]++;
         queue.next[sender] = next_of(plan, sender, queue.next[sender] + 1);
         n_sent++;
@@ -228,7 +234,7 @@ static void run_plan(loop_t *loop, int32_t call, const clv_plan_t *plan, int32_t
     if (loop->setting->has_rendezvous && n_bytes > loop->setting->config.cost.early_bytes) {
         ahead_calls = 0;
     }
-
+    weigh_sends(loop, n_bytes);
     for (int32_t p = 0; p < plan->n_ranks; p++) {
         loop->exit_ns[call][p] = loop->start_ns[call][p];
         for (int32_t s = 0; s < plan->n_segments; s++) {
@@ -236,11 +242,11 @@ static void run_plan(loop_t *loop, int32_t call, const clv_plan_t *plan, int32_t
         }
     }
     if (loop->setting->config.place != NULL) {
-        run_shared(loop, call, plan, n_bytes, ahead_calls);
+        run_shared(loop, call, plan, ahead_calls);
         return;
     }
     for (int64_t i = 0; i < plan->n_sends; i++) {
-        send(loop, call, &plan->sends[i], n_bytes, ahead_calls);
+        send(loop, call, &plan->sends[i], ahead_calls);
     }
 }
 
