@@ -62,8 +62,8 @@ static void compare_busy(void)
     clv_plan_free(oracle);
 }
 
-/* The oracle is validated; who equals it is valid too. The heap is for comparison only, and takes as
- * long as all others. */
+/* The oracle is validated; who equals it is valid too. The heap is for comparison only, and takes
+ * as long as all others. */
 static void compare_with(const char *oracle_name, const char *const *names, int with_heap)
 {
     static const clv_generator_t heap = {"pairing-heap", "", 1u << CLV_GOAL_REDUCE,
