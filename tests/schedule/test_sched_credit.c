@@ -374,13 +374,13 @@ static int is_new(const world_t *world)
 
 static void explore(const world_t *world)
 {
+    world_t next = *world;
     int n_moves = 0;
 
     for (int rank = 0; rank < program->n_ranks; rank++) {
         check_rank(world, rank);
     }
     for (int i = 0;; i++) {
-        world_t next = *world;
         int made = move(&next, i);
         if (made < 0) {
             break;
@@ -388,6 +388,9 @@ static void explore(const world_t *world)
         n_moves += made;
         if (made && is_new(&next)) {
             explore(&next);
+        }
+        if (made) {
+            next = *world;
         }
     }
     if (n_moves == 0) {
