@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 #
 # What apps/bench/paper asks of JSON lines; runs after apps/bench/page/lines.awk. Each check is a line of the file
-# `checks`: words, a tab, then
+# `checks` ("-" is standard input): words, a tab or a colon and a space, then
 #
 #     EXPRESSION [in LOW HIGH] [paper LOW HIGH]      a bound that is "-" is none
 #
@@ -249,7 +249,12 @@ function parse(rule, b,   n, w, i) {
     n = split(rule, w, " ")
     for (i = n - 2; i > 1 && (w[i] == "in" || w[i] == "paper"); i -= 3) { b[w[i], 1] = w[i + 1]; b[w[i], 2] = w[i + 2]; is_compared += w[i] == "paper"; sub(/ [^ ]+ [^ ]+ [^ ]+$/, "", rule) }
     return rule }
-BEGIN { FS = "\t"; while ((getline < checks) > 0) { words[++n_checks] = $1; rule[n_checks] = $2 } FS = " " }
+BEGIN {
+    while ((getline row < checks) > 0) {
+        if (row == "") continue
+        words[++n_checks] = row; if (!sub(/(\t|: ).*/, "", words[n_checks])) { rule[n_checks] = ""; continue }
+        rule[n_checks] = substr(row, length(words[n_checks]) + 1); sub(/^(\t|: )/, "", rule[n_checks])
+    } }
 { line[++n_lines] = $0 }
 function judge_all(   c, expression, value, has_limits) {
     for (c = 1; c <= n_checks; c++) {
