@@ -88,21 +88,36 @@ tap_none 'the heap is reached through util_alloc.h' heap_elsewhere
 
 # Programs, their libraries and benchmarks: not in the component.
 apps_inside() {
-    local object
-    for object in $(ar t "$CLV_BUILD/.libs/libclvcore.a" | sed 's/.*la-//; s/o$/c/'); do
-        find apps -name "$object"
-    done
+    find apps -name '*.c' | awk -F/ 'FILENAME != "-" { inside[$0] = 1; n++; next } $NF in inside
+        END { if (!n) print "the archive has no objects" }' <(ar t "$CLV_BUILD/.libs/libclvcore.a" | sed 's/.*la-//; s/o$/c/') -
 }
 tap_none 'nothing of apps is in the component' apps_inside
 
 # ---- sizes: none is a fact of one transport
-sizes_used() { # "FILE NUMBER", without comments
-    gcc -fpreprocessed -dD -E -P "$1" 2>/dev/null | sed '/^#define __/d' |
-        grep -oE '(^|[^0-9A-Za-z_.])(1024|2048|4096|8192|16384|32768|65536|131072|262144|524288|1048576)([^0-9A-Za-z_.]|$)' |
-        grep -oE '[0-9]+' | sed "s|^|$1 |"
+sizes_used() { # files: "FILE NUMBER", without comments
+    awk -v sizes='1024|2048|4096|8192|16384|32768|65536|131072|262144|524288|1048576' '
+        BEGIN { n = split(sizes, list, "|"); for (i = 1; i <= n; i++) is_size[list[i]] = 1 }
+        FNR == 1 { comment = 0 }
+        {   # what opens first, a string, a character or a comment, is what it is; a comment is a space
+            code = ""
+            for (rest = $0; rest != ""; ) {
+                if (comment) {
+                    if (!(at = index(rest, "*/"))) break
+                    rest = substr(rest, at + 2); comment = 0; code = code " "
+                }
+                if (!match(rest, /"([^"\\]|\\.)*"|\047([^\047\\]|\\.)*\047|\/[\/*]/)) { code = code rest; break }
+                code = code substr(rest, 1, RSTART - 1); found = substr(rest, RSTART, RLENGTH); rest = substr(rest, RSTART + RLENGTH)
+                if (found == "//") break
+                if (found == "/*") comment = 1; else code = code found
+            }
+            n = split(code, words, /[^0-9A-Za-z_.]+/)
+            for (i = 1; i <= n; i++) if (words[i] in is_size) print FILENAME, words[i]
+        }' "$@"
 }
 unexplained_sizes() {
-    diff <(find choose schedule coll_clv -name '*.[ch]' -o -name '*.inc' | while read -r file; do sizes_used "$file"; done | LC_ALL=C sort -u) \
+    local files
+    mapfile -t files < <(find choose schedule coll_clv -name '*.[ch]' -o -name '*.inc')
+    diff <(sizes_used "${files[@]}" | LC_ALL=C sort -u) \
         <(sed '/^#/d' tests/layout/sizes | cut -d' ' -f1,2 | LC_ALL=C sort -u)
 }
 tap_none 'each size in bytes has its reason in tests/layout/sizes' unexplained_sizes
@@ -132,14 +147,11 @@ if [ -f "$CLV_BUILD/component/mca_coll_clv.so" ]; then
     # What pap_predict's thread calls is one function of the module choose, and coll_clv starts no thread:
     # so nothing of Open MPI runs in the background.
     thread_glue() {
-        local object
         grep -rnE '\.make *=' coll_clv | grep -vE '= *clv_choose_node_plan,'
         grep -rnE 'clv_pap_make_node_plans_t|pthread_create|thrd_create' coll_clv
         nm "$CLV_BUILD/.libs/libclvcore.a" 2>/dev/null | grep -q ' T clv_choose_node_plan$' ||
             echo 'clv_choose_node_plan is not in the pure modules'
-        for object in "$CLV_BUILD"/coll_clv/.libs/mca_coll_clv_la-*.o; do
-            nm "$object" | grep -E ' [tT] clv_choose_' | sed "s|^|$object |"
-        done
+        nm -A "$CLV_BUILD"/coll_clv/.libs/mca_coll_clv_la-*.o | grep -E ' [tT] clv_choose_'
     }
     tap_none 'nothing of coll_clv runs on the background thread' thread_glue
     tap_none 'global names of coll_clv begin with coll_clv_ or mca_coll_clv_' glue_names
@@ -203,13 +215,13 @@ public_ones() {
         awk '$1 != $3 {print $2}' | sort -u | xargs ls 2>/dev/null | grep -v '^tests/'
 }
 untold() {
-    local header what
-    for header in $(public_ones); do
-        for what in Units Errors Memory Threads; do
-            awk '{print} /\*\//{exit}' "$header" | grep -q "^ \* $what: ." ||
-                echo "$header does not say \"$what: ...\" in its opening comment"
-        done
-    done
+    public_ones | xargs awk '
+        function tell(   i) { for (i = 1; i <= 4; i++) if (file != "" && !(what[i] in said)) print file " does not say \"" what[i] ": ...\" in its opening comment" }
+        BEGIN { split("Units Errors Memory Threads", what, " ") }
+        FNR == 1 { tell(); file = FILENAME; split("", said) }
+        match($0, /^ \* (Units|Errors|Memory|Threads): ./) { word = $2; sub(/:$/, "", word); said[word] = 1 }
+        /\*\// { nextfile }
+        END { tell() }'
 }
 tap_none 'every public header says units, errors, memory and threads' untold
 called_private() { public_ones | xargs awk '/\*\//{nextfile} /Private to schedule|Private to the pap_predict module\.|For nobody|private to the decider/{print FILENAME}'; }
@@ -250,38 +262,39 @@ unexplained() { diff <(reasons) <(explained); }
 tap_none 'every reason that verbose gives has its entry in docs/guide/faq.md' unexplained
 tap_ok 'and there are some' test "$(reasons | wc -l)" -ge 18
 
-# Files that a page links to, one a line; PAGE is relative to the top.
-links_of() { # page
-    local link
-    grep -oE '\]\([^)# ]+' "$1" | sed 's/^](//' | grep -v '://' | while read -r link; do
-        realpath -m --relative-to=. "$(dirname "$1")/$link"
-    done
+# "PAGE TARGET" of each link of these pages that leads to a file; both relative to the top.
+links_of() { # pages
+    grep -HoE '\]\([^)# ]+' "$@" | sed 's/:](/ /' | grep -v '://' | awk '{
+        path = $2; folder = $1
+        sub(/[^\/]*$/, "", folder)
+        n = split(folder path, part, "/"); m = 0
+        for (i = 1; i <= n; i++) {
+            if (part[i] == "" || part[i] == ".") continue
+            if (part[i] == ".." && m > 0 && kept[m] != "..") m--; else kept[++m] = part[i]
+        }
+        path = kept[1]
+        for (i = 2; i <= m; i++) path = path "/" kept[i]
+        print $1, (m > 0 ? path : ".") }'
 }
+mapfile -t pages < <(find README.md docs -name '*.md')
+links_of "${pages[@]}" >"$alone/links"
 # Pages that nobody finds who starts at README.md and follows links.
 lost_pages() {
-    local seen=' README.md ' todo=README.md next page
-    while [ -n "$todo" ]; do
-        next=
-        for page in $(for page in $todo; do links_of "$page"; done | sort -u); do
-            case $page:$seen in *.md:*" $page "*) continue ;; *.md:* | *.1:*) ;; *) continue ;; esac
-            case $seen in *" $page "*) continue ;; esac
-            seen="$seen$page "
-            case $page in *.md) next="$next $page" ;; esac
-        done
-        todo=$next
-    done
-    find docs -name '*.md' -o -name '*.1' | while read -r page; do
-        case $seen in *" $page "*) ;; *) echo "$page is not linked from README.md on" ;; esac
-    done
+    find docs -name '*.md' -o -name '*.1' | awk '
+        function visit(page,   n, list, i) {
+            if (page in seen) return
+            seen[page] = 1; n = split(links[page], list, " ")
+            if (page ~ /[.]md$/) for (i = 1; i <= n; i++) visit(list[i]) }
+        FILENAME != "-" { links[$1] = links[$1] " " $2; next }
+        FNR == 1 { visit("README.md") }
+        !($0 in seen) { print $0 " is not linked from README.md on" }' "$alone/links" -
 }
 tap_none 'every page of docs is reachable by links from README.md' lost_pages
 dead_links() {
     local page link
-    find README.md docs -name '*.md' | while read -r page; do
-        links_of "$page" | while read -r link; do
-            [ -e "$link" ] || echo "$page links to $link, which is not there"
-        done
-    done
+    while read -r page link; do
+        [ -e "$link" ] || echo "$page links to $link, which is not there"
+    done <"$alone/links"
 }
 tap_none 'and no link of a page is dead' dead_links
 
@@ -299,12 +312,10 @@ tap_none 'every decision has less than 300 words' long_decisions
 
 # ---- build lists: every source file is in its module's list
 unlisted() {
-    local file module
-    for file in $(find $pure_modules coll_clv -name '*.c'); do
-        module=${file%%/*}
-        [ "$module" != apps ] || { module=${file#apps/}; module=apps/${module%%/*}; }
-        grep -q "${file//./\\.}" "$module/module.mk" || echo "$file is in no module.mk"
-    done
+    find $pure_modules coll_clv -name '*.c' | awk '
+        FILENAME != "-" { list = FILENAME; sub(/\/module[.]mk$/, "", list); text[list] = text[list] $0 "\n"; next }
+        { split($0, part, "/"); module = part[1] == "apps" ? "apps/" part[2] : part[1]
+          if (!index(text[module], $0)) print $0 " is in no module.mk" }' */module.mk apps/*/module.mk -
 }
 tap_none 'every source of a module is built' unlisted
 build_lists_elsewhere() {
