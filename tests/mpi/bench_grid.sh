@@ -47,14 +47,15 @@ tap_report $? "the page gets the verdicts between its marks"
 
 # Beds that only write: what was asked goes to `asked`; 8K takes 110, or cannot be measured while `broken`.
 cat >"$work/bed" <<END
-#!/bin/bash
+#!/bin/sh
 while [ \$# -gt 0 ]; do case \$1 in with) hosts=\$2 ;; --couple) couple=\$2 ;; --sizes) size=\$2 ;; --seed) seed=\$2 ;; --patterns) pattern=\$2 ;; --compute) c=\$2 ;; --json) file=\$2 ;; --collective) collective=\$2 ;; --algorithms) algorithms=\$2 ;; --send-buffer) buffer=\$2 ;; --pml) pml=\$2 ;; esac; shift; done
 echo "\$size \$pattern \$c \$seed" >>"$work/asked"
 echo "\$collective \$size \$algorithms" >>"$work/asked-of"
 echo "\${buffer:-none} \${pml:-none}" >>"$work/asked-beds"
 [ "\$size" != 8K ] || [ ! -e "$work/broken" ] || { echo half >"\$file"; exit 1; }
 ms=100; [ "\$size" != 8K ] || [ "\$seed" != 1 ] || ms=110
-sed "s/:100,/:\$ms,/; s/\"ranks\":8/\"ranks\":\$hosts/; s/\"bytes\":4096/\"bytes\":\$(numfmt --from=iec "\$size")/; \
+case \$size in *K) bytes=\$((\${size%K} * 1024)) ;; *M) bytes=\$((\${size%M} * 1048576)) ;; *) bytes=\$size ;; esac
+sed "s/:100,/:\$ms,/; s/\"ranks\":8/\"ranks\":\$hosts/; s/\"bytes\":4096/\"bytes\":\$bytes/; \
     s/\"pattern\":\"uniform/\"pattern\":\"\$pattern/; s/\"couple\":\"none/\"couple\":\"\$couple/; s/\"compute\":\"1x/\"compute\":\"\$c/" \
     "$work/bed-\$ms" >"\$file"
 END
