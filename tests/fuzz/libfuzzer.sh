@@ -1,5 +1,5 @@
 # For scripts that fuzz with clang's libFuzzer, address and undefined-behaviour checks.
-#   libfuzzer TARGET    a TAP point; CLV_FUZZ_SECONDS (5) makes it long; skipped without clang and its fuzzer
+#   libfuzzer TARGET    a TAP point; CLV_FUZZ_SECONDS (2) makes it long; skipped without clang and its fuzzer
 # tests/fuzz/run.sh uses the rest: what a target is made of, and how.
 
 # target | longest input | sources beside the target's own
@@ -109,8 +109,8 @@ fuzz_run() { # target seconds corpus: what libFuzzer says is in $work/log
 }
 
 libfuzzer() { # target
-    local seconds=${CLV_FUZZ_SECONDS:-5} work
-    [ "$seconds" -gt 60 ] || fuzz_quickly=yes
+    local seconds=${CLV_FUZZ_SECONDS:-2} work
+    [ "$seconds" -gt 60 ] || fuzz_quickly=yes fuzz_flags=${fuzz_flags/ -g / -gline-tables-only }
     work=$(mktemp -d)
     trap "rm -rf '$work'" EXIT
     cd "$CLV_TOP" || return 1
