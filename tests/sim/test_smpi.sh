@@ -9,23 +9,25 @@ done
 sim=$CLV_TOP/apps/bench/sim/run
 export LC_ALL=C
 
-# Milliseconds after the last arrival; nothing when the run failed.
+# Milliseconds after the last arrival, the median of three calls; nothing when the run failed. One call, where all
+# arrive at once and calls are alike, or where what is told apart is two and more times as long.
 after() {
-    "$sim" --once 48 --calls 3 "${run_options[@]}" -- --floats 524288 "$@" |
-        sed -nE 's/.*"after_ns":\[([0-9]+).*/\1/p' | sort -n | awk 'NR == 2 {print $1 / 1e6}'
+    "$sim" --once 48 --calls $calls "${run_options[@]}" -- --floats 524288 "$@" |
+        sed -nE 's/.*"after_ns":\[([0-9]+).*/\1/p' | sort -n | awk -v n=$calls '2 * NR == n + 1 {print $1 / 1e6}'
 }
-run_options=()
+run_options=() calls=3
 holds() { awk "BEGIN {exit !($1)}"; }
 
 bound=$(after --algorithm bound)
-balanced=$(after --algorithm bitset --delay-ms 0 --segments 32)
-segtree=$(after --algorithm segtree --delay-ms 0 --segments 32)
 spread=$(after --algorithm bitset)
-ahead=$(after --algorithm bitset --segments 32 --recv-window 8)
 latest=$(after --algorithm latest-first-rns)
 chain=$(after --algorithm chain)
-wrong=$(after --algorithm bitset --delay-ms 500 --error 50)
 clipped=$(after --algorithm bitset --delay-ms 500 --error 50 --clip 1)
+calls=1
+balanced=$(after --algorithm bitset --delay-ms 0 --segments 32)
+segtree=$(after --algorithm segtree --delay-ms 0 --segments 32)
+ahead=$(after --algorithm bitset --segments 32 --recv-window 8)
+wrong=$(after --algorithm bitset --delay-ms 500 --error 50)
 doubted=$(after --algorithm bitset --delay-ms 500 --error 50 --clip 0.1)
 radix=$(after --algorithm radix-k)
 run_options=(--reduce ompi)
