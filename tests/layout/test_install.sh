@@ -17,19 +17,14 @@ tap_ok 'seven tools' test "$(cd "$at/bin" && echo *)" = "$(printf '%s\n' "${tool
 
 # ---- pages
 pages=$at/share/doc/clv
-links_of() { grep -oE '\]\([^)# ]+' "$1" | sed 's/^](//' | grep -v '://'; }
-n_links=0
-while read -r page; do n_links=$((n_links + $(links_of "$page" | wc -l))); done < <(find "$pages" -name '*.md')
+grep -roE --include='*.md' '\]\([^)# ]+' "$pages" | sed 's/:](/ /' | grep -v '://' >"$work/links"
+n_links=$(wc -l <"$work/links")
 dead_links() {
     local page link
-    find "$pages" -name '*.md' | while read -r page; do
-        links_of "$page" | while read -r link; do
-            [ -e "$(dirname "$page")/$link" ] || echo "$page: $link"
-        done
-    done
+    while read -r page link; do [ -e "${page%/*}/$link" ] || echo "$page: $link"; done <"$work/links"
 }
 tap_none 'no link of an installed page is dead' dead_links
-tap_ok 'and there are some' test $n_links -gt 100
+tap_ok 'and there are some' test "$n_links" -gt 100
 using=$(find "$pages" -name using.md)
 tap_has 'a link to what is not installed is its text' 'clv.h, header only' "$(grep 'clv_hint_arrival(comm' "$using")"
 tap_has 'one to a manual names it' 'what an instance is: clv-plan(1)' "$(cat "$using")"
