@@ -73,7 +73,7 @@ else
 fi
 # Checked in part: rank 0, the reference, and some of the others; the rest is null.
 run 6 --sample 50 --wait 0.1 --json "$out/part.json" skampi/10 &&
-    python3 - "$out/part.json" <<'END' >>"$out/log" 2>&1 && run 2 --clock monotonic --calibrations 2
+    python3 - "$out/part.json" <<'END' >>"$out/log" 2>&1 && run 2 --clock monotonic --calibrations 2 --wait 0.1
 import json, sys
 rows = [json.loads(line) for line in open(sys.argv[1])]
 known = [[r for r, v in enumerate(row["rank_offset_ns"]) if v is not None] for row in rows]
@@ -116,7 +116,7 @@ else
     awk '{ exit !(NF == 5 && $1 > 0 && $2 == 0 && $3 > 0 && $4 == 0 && $5 == 0) }' <<<"$told"
     check 'the middle level is between sockets, or NUMA domains or caches where the label says so' $?
 fi
-run 2 --clock sundial
+run 2 --clock sundial --wait 0.1
 [ $? -eq 1 ] && grep -q 'clock sundial' "$out/log"
 check 'an unusable clock is said, and is exit 1' $?
 run 2 hca4
