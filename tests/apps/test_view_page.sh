@@ -13,7 +13,10 @@ output=$work/output
 trap 'rm -rf "$work"' EXIT
 
 "$make" "$work/job" 4 1 60 ascending "$work/truth" 2097152
-"$view" --gbit 0.4 -o "$work/page.html" "$work/job" && page_draw "$work/page.html"
+# Chromium starts once a size: what is measured at the first is also the page as it is drawn.
+sizes=('--window-size=1200,1900 --blink-settings=preferredColorScheme=0' '--window-size=600,1900')
+# shellcheck disable=SC2086
+"$view" --gbit 0.4 -o "$work/page.html" "$work/job" && seen=$(page_measure "$work/page.html" ${sizes[0]})
 tap_ok 'the page is drawn to its end' grep -q 'data-ready="yes"' "$work/dom"
 tap_none 'without a word on the console' grep CONSOLE "$work/log"
 facts=$(page_facts "$work/job")
@@ -22,9 +25,10 @@ tap_ok 'and who causes it' page_says fact-late "${facts#*|}"
 
 # ---- as a reader sees it, narrow and wide, light and dark
 measured() { sed -n "s/.*$1=\([0-9a-z-]*\).*/\1/p" <<<"$seen"; }
-for options in '--window-size=600,1900' '--window-size=1200,1900 --blink-settings=preferredColorScheme=0'; do
+cp "$work/dom" "$work/drawn"
+for options in "${sizes[@]}"; do
     # shellcheck disable=SC2086
-    seen=$(page_measure "$work/page.html" $options)
+    [ "$options" = "${sizes[0]}" ] || seen=$(page_measure "$work/page.html" $options)
     where=${options%%,*}
     where=${where#*=}
     tap_ok "no text is below 11 px at $where px ($seen)" test "$(measured font)" -ge 11
@@ -34,6 +38,7 @@ for options in '--window-size=600,1900' '--window-size=1200,1900 --blink-setting
     tap_ok 'nothing takes a mouse' test "$(measured clicks)" -eq 0
     tap_ok 'the map says what it is' test "$(measured canvas)" = img
 done
+mv "$work/drawn" "$work/dom"
 tap_ok 'nothing is said of calls that are not taken, where there are none' grep -q '<p id="not-taken"></p>' "$work/dom"
 
 # ---- what if: the pace of each way, in ms

@@ -19,7 +19,7 @@ page_browse() {
 }
 page_draw() { page_browse --dump-dom "file://$1" >"$work/dom"; }
 page_says() { grep -q "id=\"$1\"[^>]*>$2<" "$work/dom"; }
-# The page with a script behind it; what that writes into the element ID.
+# The page with a script behind it; what that writes into the element ID. All of it is in $work/dom, as from page_draw.
 page_with() { # id page scripts... -- options
     local id=$1 page=$2
     shift 2
@@ -28,7 +28,7 @@ page_with() { # id page scripts... -- options
         { echo '<script>'; cat "$1"; echo '</script>'; } >>"$work/with.html"
         shift
     done
-    page_browse "${@:2}" --dump-dom "file://$work/with.html" | sed -n "/id=\"$id\"/,/<\/p>/p" |
+    page_browse "${@:2}" --dump-dom "file://$work/with.html" | tee "$work/dom" | sed -n "/id=\"$id\"/,/<\/p>/p" |
         sed "s/.*id=\"$id\">//; s/<\/p>.*//; /^<\/body>/d"
 }
 # A script behind the page measures what a reader sees, and writes it as words into an element of its own.
