@@ -89,7 +89,8 @@ tap_none 'the heap is reached through util_alloc.h' heap_elsewhere
 # Programs, their libraries and benchmarks: not in the component.
 apps_inside() {
     find apps -name '*.c' | awk -F/ 'FILENAME != "-" { inside[$0] = 1; n++; next } $NF in inside
-        END { if (!n) print "the archive has no objects" }' <(ar t "$CLV_BUILD/.libs/libclvcore.a" | sed 's/.*la-//; s/o$/c/') -
+        END { if (!n) print "the archive has no objects" }' \
+        <(ar t "$CLV_BUILD/.libs/libclvcore.a" | sed 's/.*la-//; s/o$/c/') -
 }
 tap_none 'nothing of apps is in the component' apps_inside
 
@@ -106,7 +107,8 @@ sizes_used() { # files: "FILE NUMBER", without comments
                     rest = substr(rest, at + 2); comment = 0; code = code " "
                 }
                 if (!match(rest, /"([^"\\]|\\.)*"|\047([^\047\\]|\\.)*\047|\/[\/*]/)) { code = code rest; break }
-                code = code substr(rest, 1, RSTART - 1); found = substr(rest, RSTART, RLENGTH); rest = substr(rest, RSTART + RLENGTH)
+                code = code substr(rest, 1, RSTART - 1); found = substr(rest, RSTART, RLENGTH)
+                rest = substr(rest, RSTART + RLENGTH)
                 if (found == "//") break
                 if (found == "/*") comment = 1; else code = code found
             }
@@ -216,7 +218,8 @@ public_ones() {
 }
 untold() {
     public_ones | xargs awk '
-        function tell(   i) { for (i = 1; i <= 4; i++) if (file != "" && !(what[i] in said)) print file " does not say \"" what[i] ": ...\" in its opening comment" }
+        function tell(   i) { for (i = 1; i <= 4; i++) if (file != "" && !(what[i] in said))
+            print file " does not say \"" what[i] ": ...\" in its opening comment" }
         BEGIN { split("Units Errors Memory Threads", what, " ") }
         FNR == 1 { tell(); file = FILENAME; split("", said) }
         match($0, /^ \* (Units|Errors|Memory|Threads): ./) { word = $2; sub(/:$/, "", word); said[word] = 1 }

@@ -29,7 +29,8 @@ differs_in() { # page set
 }
 for page in single-calls.md nodes.md allreduce.md transports.md; do
     mapfile -t sets < <(sed -n 's/^<!-- results \(.*\) -->$/\1/p' "$CLV_TOP/docs/results/$page")
-    said=$(IFS=,; differs "$page" "$CLV_TOP/apps/bench/results" --print --folder "$data" --sets "${sets[*]}" | grep 'has failed$')
+    said=$(IFS=,; differs "$page" "$CLV_TOP/apps/bench/results" --print --folder "$data" --sets "${sets[*]}" |
+        grep 'has failed$')
     for set in "${sets[@]}"; do tap_none "single calls: $set" differs_in "$page" "$set"; done
 done
 for page in loop.md nodes.md allreduce.md transports.md; do

@@ -112,7 +112,8 @@ if command -v gnuplot >/dev/null; then
             'x=wait_ns y=run_ns by=algorithm deviation log' 'x=wait_ns y=run_ns by=algorithm frontier' 'x=wait_ns y=run_ns by=algorithm log stars=few' 'x=#gantt y=rank by=algorithm' \
             'x=#lag y=run_ns by=algorithm' 'x=#normal y=run_ns by=algorithm only=wait_ns=2000' 'x=#rank y=rank_exit_ns by=algorithm'; do
             n=$((n + 1))
-            awk -v draw="$how" -v file="$work/f$n.svg" -v title=T -f "$CLV_TOP/apps/bench/page/lines.awk" -f "$CLV_TOP/apps/bench/papers/draw.awk" "$work/lines" >"$work/f$n" || echo "$how"
+            awk -v draw="$how" -v file="$work/f$n.svg" -v title=T -f "$CLV_TOP/apps/bench/page/lines.awk" \
+                -f "$CLV_TOP/apps/bench/papers/draw.awk" "$work/lines" >"$work/f$n" || echo "$how"
             echo 'reset session' >>"$work/f$n"
         done
         gnuplot "$work"/f?{,?} 2>&1
@@ -153,7 +154,8 @@ unfailing() { # checks that hold and agree whatever the data
     said 'up down rise fall swing half far same' | awk -F'\t' '
         function tell(c) {
             for (c in seen) if ((demanded[c] && !fails[c]) || (compared[c] && !differs[c])) print name ": " c
-            split("", seen); split("", demanded); split("", compared); split("", fails); split("", differs); split("", times) }
+            split("", seen); split("", demanded); split("", compared)
+            split("", fails); split("", differs); split("", times) }
         /^name / && NF == 1 { tell(); name = substr($0, 6); n_names++; next }
         { seen[$1] = 1; if ($5 == "fails") fails[$1] = 1; if ($8 == "differs") differs[$1] = 1
           if ($3 $4 != "--") demanded[$1] = 1; if ($8 != "-") compared[$1] = 1 }
@@ -181,19 +183,24 @@ mislabelled() {
             }
             close(data); processes = joined(counts, n, ", "); clock = joined(clocks, n_clocks, " ") }
         BEGIN { split("2 two 3 three 4 four 8 eight 16 sixteen", w, " "); for (i = 1; i < 10; i += 2) number[w[i + 1]] = w[i] }
-        NR == FNR { if (/^name /) name = substr($0, 6); else if (/^(place|shows|why) /) typed[name] = typed[name] substr($0, index($0, " ")) "\n"; next }
+        NR == FNR {
+            if (/^name /) name = substr($0, 6)
+            else if (/^(place|shows|why) /) typed[name] = typed[name] substr($0, index($0, " ")) "\n"; next }
         {
             name = $1; caption = $2; look_at($3); said = clock; sub(/^realtime/, "CLOCK_REALTIME", said)
-            if (processes != "" && index(caption, processes " process") != 1) print name ": the data have " processes " processes, the caption says: " caption
+            if (processes != "" && index(caption, processes " process") != 1)
+                print name ": the data have " processes " processes, the caption says: " caption
             at = index(caption, "clock: ")
-            if (clock ~ /^(realtime|hca|jk|skampi|netgauge)/ && !(at && index(substr(caption, at + 7), said))) print name ": the data\047s clock is " clock ", the caption says: " caption
+            if (clock ~ /^(realtime|hca|jk|skampi|netgauge)/ && !(at && index(substr(caption, at + 7), said)))
+                print name ": the data\047s clock is " clock ", the caption says: " caption
             numbers = " " caption " "; gsub(/[^0-9]+/, " ", numbers)
             rest = tolower(typed[name]); gsub(/[.;] /, "\n", rest); n = split(rest, sentences, "\n")
             for (i = 1; i <= n; i++) {
                 if (sentences[i] ~ /paper|not measured/) continue
                 for (rest = sentences[i]; match(rest, /(^|[^a-z0-9_])([0-9][0-9,]*|two|three|four|eight|sixteen) (processes|ranks|hosts)/); rest = substr(rest, RSTART + RLENGTH)) {
                     if (substr(rest, RSTART + RLENGTH, 1) ~ /[a-z0-9_]/) continue
-                    said = substr(rest, RSTART, RLENGTH); sub(/^[^a-z0-9_]/, "", said); count = said; sub(/ .*/, "", count); sub(/.* /, "", said)
+                    said = substr(rest, RSTART, RLENGTH); sub(/^[^a-z0-9_]/, "", said)
+                    count = said; sub(/ .*/, "", count); sub(/.* /, "", said)
                     gsub(/,/, "", count); if (count in number) count = number[count]
                     if (!index(numbers, " " count " ")) print name ": says " count " " said ", the data: " caption
                 }
@@ -204,14 +211,18 @@ labels() {
     local name caption
     awk '/^## / { name = $2 } /^[0-9a-z].*; clock: / && name { print name "\t" $0; name = "" }' "$CLV_TOP/docs/results/papers.md" >"$work/captions"
     [ "$(wc -l <"$work/captions")" -eq "$(grep -c '^## ' "$CLV_TOP/docs/results/papers.md")" ] || echo 'not every figure says how many processes and which clock'
-    while IFS=$'\t' read -r name caption; do printf '%s\t%s\t%s\n' "$name" "$caption" "$work/data/${source_of[$name]}.json"; done <"$work/captions" | mislabelled
+    while IFS=$'\t' read -r name caption; do
+        printf '%s\t%s\t%s\n' "$name" "$caption" "$work/data/${source_of[$name]}.json"
+    done <"$work/captions" | mislabelled
 }
 tap_none 'every caption and label has the processes and the clock of its data' labels
 relabelled() { # other data: another caption; and a typed label is found out
     mkdir -p "$work/other" && cp "$work/data/mbr-fig9".* "$work/other" && sed -i 's/"ranks":8/"ranks":9,"clock":"hca3"/' "$work/other/mbr-fig9.json"
     "$paper" --folder "$work/other" tell mbr-fig9 | grep -qxF '9 processes; 8 emulated hosts; clock: hca3.' || echo 'the caption is not of the data'
-    printf 'mbr-fig9\t8 processes; 8 emulated hosts; clock: CLOCK_REALTIME, one for all hosts.\t%s\n' "$work/other/mbr-fig9.json" | mislabelled | grep -c . | grep -qx 2 || echo 'a caption of other data passes'
-    printf 'mbr-fig33\t16 processes; 16 emulated hosts; clock: x.\t/dev/null\n' | mislabelled | grep -q 'says 8 processes' || echo 'a typed number passes'
+    printf 'mbr-fig9\t8 processes; 8 emulated hosts; clock: CLOCK_REALTIME, one for all hosts.\t%s\n' "$work/other/mbr-fig9.json" |
+        mislabelled | grep -c . | grep -qx 2 || echo 'a caption of other data passes'
+    printf 'mbr-fig33\t16 processes; 16 emulated hosts; clock: x.\t/dev/null\n' |
+        mislabelled | grep -q 'says 8 processes' || echo 'a typed number passes'
 }
 tap_none 'which change with the data, and are found out where they do not' relabelled
 

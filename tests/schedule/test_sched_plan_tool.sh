@@ -35,7 +35,8 @@ all_golden() { # scheduler
 # What each file asks, without the answer, up to its root and behind it: between them comes the goal.
 declare -A asked_first asked_then
 mkdir "$scratch/asked" &&
-    awk -v folder="$scratch/asked/" 'FNR == 1 { if (out) close(out); out = folder FILENAME; sub(/.*\//, folder, out); keep = 1 }
+    awk -v folder="$scratch/asked/" '
+        FNR == 1 { if (out) close(out); out = FILENAME; sub(/.*\//, folder, out); keep = 1 }
         /^sends/ { keep = 0 }
         keep { print >out }' "$golden"/[0-9]*.txt || exit 1
 for file in "$golden"/[0-9]*.txt; do
