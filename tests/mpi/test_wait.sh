@@ -48,11 +48,26 @@ run -np 3 "${sm[@]}" sh -c 'export OMPI_MCA_coll_clv_wait=$(echo spin yield slee
 right 'each rank waits in its own way'
 
 # ---- a message does not lie there for longer than the bound. Judged by clv's own count, where a busy machine counts,
-# too: a sleep of 0.1 ms takes longer there. Alone on the machine by tests/quality/waiting.sh.
+# too: a sleep of 0.1 ms takes longer there; on some virtual machines always. Alone on the machine by tests/quality/waiting.sh.
+oversleeps() { # why the machine cannot show it; nothing where at most one sleep of 0.1 ms in 100 takes more than twice that
+    python3 - <<'END'
+import ctypes, time
+ctypes.CDLL(None).prctl(29, 1)  # PR_SET_TIMERSLACK
+took = []
+for _ in range(1000):
+    begun = time.monotonic_ns()
+    time.sleep(1e-4)
+    took.append(time.monotonic_ns() - begun)
+long = sum(ns > 200000 for ns in took)
+if long > 10:
+    print(f"{long} of 1000 sleeps of 0.1 ms took more than 0.2")
+END
+}
 measure() { run -np 2 "${sm[@]}" --mca coll_clv_wait sleep "$cases" allreduce late 400 8 5000; }
 in_time() { is "$(field late_wakes) <= 4"; }
 tap_tries measure in_time
 printf '# %s\n' "$said"
+in_time || tap_busy=${tap_busy:-$(oversleeps)}
 tap_figure 'lasting arrivals: of 400 calls at most 4 may have woken late' in_time
 measure() { run -np 2 "${tcp[@]}" --mca coll_clv_wait sleep "$cases" allreduce drawn 300 8 5000; }
 woken() { is "$(field late_wakes) == 0"; }
