@@ -36,7 +36,7 @@ function hosts(   n) {
 function methods(   rest, s, w) { # all of --clock
     for (rest = command; match(rest, /--clock [^ ;]+/); rest = substr(rest, RSTART + RLENGTH)) { w = substr(rest, RSTART + 8, RLENGTH - 8); if (!(w in named)) { named[w] = 1; s = s (s == "" ? "" : ", ") w } }
     return s }
-function time(   s) {
+function time(   s, bent) {
     if (command ~ /sim_clocks/) return "clocks simulated, errors against the true time"
     if (command ~ /(^|;; )sim |sim\/configurations/) return "SimGrid's"
     if (command ~ /bench_plan/) return "the processor's time"
@@ -47,6 +47,7 @@ function time(   s) {
     s = methods()
     if (command ~ /clv-clock/) return (s == "" ? "monotonic" : s) ", one crystal for all hosts"
     if (clocks == "realtime" || (clocks == "" && s == "")) return "CLOCK_REALTIME, one for all hosts"
-    if (clocks != "") return clocks
-    return s (command ~ /(^| )bent / ? ", one host fast by " after("bent") " ppm" : "") (command ~ /clv-bench --sync [^;]*--collective/ && command !~ /--clock [^;]*;; [^;]*--clock/ ? ", else CLOCK_REALTIME, one for all hosts" : "") }
+    bent = command ~ /(^| )bent / ? ", one host fast by " after("bent") " ppm" : ""
+    if (clocks != "") { sub(/(^|, )realtime/, "&, one for all hosts", clocks); sub(/realtime/, "CLOCK_REALTIME", clocks); return clocks bent }
+    return s bent (command ~ /clv-bench --sync [^;]*--collective/ && command !~ /--clock [^;]*;; [^;]*--clock/ ? ", else CLOCK_REALTIME, one for all hosts" : "") }
 END { print processes() "; " hosts() "; clock: " time() "." }
