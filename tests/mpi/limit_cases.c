@@ -57,7 +57,7 @@ static long space_kib(void)
     return pages * (sysconf(_SC_PAGESIZE) / 1024);
 }
 
-static int set_limit(int resource, long amount)
+static int set_limit(unsigned resource, long amount)
 {
     struct rlimit limit;
 

@@ -455,7 +455,7 @@ static void json_factors(clv_json_t *json, const clv_compare_t *compare,
     clv_json_text(json, "algorithm", group->algorithm);
     clv_json_text(json, "baseline", base && base != group ? base->algorithm : "");
     clv_json_text(json, "baseline_label", base && base != group ? base->label : "");
-    clv_json_flag(json, "network_bound", !(group->caveats & CLV_CAVEAT_CPU_BOUND) != 0);
+    clv_json_flag(json, "network_bound", (group->caveats & CLV_CAVEAT_CPU_BOUND) == 0);
 }
 
 /* The key ends in _ns if the value is a time. */
