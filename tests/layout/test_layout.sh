@@ -95,26 +95,14 @@ apps_inside() {
 tap_none 'nothing of apps is in the component' apps_inside
 
 # ---- sizes: none is a fact of one transport
-sizes_used() { # files: "FILE NUMBER", without comments
-    awk -v sizes='1024|2048|4096|8192|16384|32768|65536|131072|262144|524288|1048576' '
-        BEGIN { n = split(sizes, list, "|"); for (i = 1; i <= n; i++) is_size[list[i]] = 1 }
-        FNR == 1 { comment = 0 }
-        {   # what opens first, a string, a character or a comment, is what it is; a comment is a space
-            code = ""
-            for (rest = $0; rest != ""; ) {
-                if (comment) {
-                    if (!(at = index(rest, "*/"))) break
-                    rest = substr(rest, at + 2); comment = 0; code = code " "
-                }
-                if (!match(rest, /"([^"\\]|\\.)*"|\047([^\047\\]|\\.)*\047|\/[\/*]/)) { code = code rest; break }
-                code = code substr(rest, 1, RSTART - 1); found = substr(rest, RSTART, RLENGTH)
-                rest = substr(rest, RSTART + RLENGTH)
-                if (found == "//") break
-                if (found == "/*") comment = 1; else code = code found
-            }
-            n = split(code, words, /[^0-9A-Za-z_.]+/)
-            for (i = 1; i <= n; i++) if (words[i] in is_size) print FILENAME, words[i]
-        }' "$@"
+sizes_used() { # files: "FILE NUMBER", without comments; the compiler takes all at once, behind their names
+    local file
+    for file; do printf '"file %s"\n' "$file"; cat "$file"; done | gcc -fpreprocessed -dD -E -P -x c - 2>/dev/null |
+        awk -v sizes='1024 2048 4096 8192 16384 32768 65536 131072 262144 524288 1048576' '
+            BEGIN { n = split(sizes, list, " "); for (i = 1; i <= n; i++) is_size[list[i]] = 1 }
+            /^#define __/ { next }
+            /^"file / { file = substr($2, 1, length($2) - 1); next }
+            { n = split($0, words, /[^0-9A-Za-z_.]+/); for (i = 1; i <= n; i++) if (words[i] in is_size) print file, words[i] }'
 }
 unexplained_sizes() {
     local files
@@ -265,22 +253,10 @@ unexplained() { diff <(reasons) <(explained); }
 tap_none 'every reason that verbose gives has its entry in docs/guide/faq.md' unexplained
 tap_ok 'and there are some' test "$(reasons | wc -l)" -ge 18
 
-# "PAGE TARGET" of each link of these pages that leads to a file; both relative to the top.
-links_of() { # pages
-    grep -HoE '\]\([^)# ]+' "$@" | sed 's/:](/ /' | grep -v '://' | awk '{
-        path = $2; folder = $1
-        sub(/[^\/]*$/, "", folder)
-        n = split(folder path, part, "/"); m = 0
-        for (i = 1; i <= n; i++) {
-            if (part[i] == "" || part[i] == ".") continue
-            if (part[i] == ".." && m > 0 && kept[m] != "..") m--; else kept[++m] = part[i]
-        }
-        path = kept[1]
-        for (i = 2; i <= m; i++) path = path "/" kept[i]
-        print $1, (m > 0 ? path : ".") }'
-}
-mapfile -t pages < <(find README.md docs -name '*.md')
-links_of "${pages[@]}" >"$alone/links"
+# "PAGE TARGET" of each link of a page that leads to a file; both relative to the top.
+find README.md docs -name '*.md' -exec grep -HoE '\]\([^)# ]+' {} + | sed 's/:](/ /' | grep -v '://' >"$alone/written"
+paste -d' ' <(cut -d' ' -f1 "$alone/written") \
+    <(awk '{ sub(/[^\/]*$/, "", $1); print $1 $2 }' "$alone/written" | xargs realpath -m --relative-to=.) >"$alone/links"
 # Pages that nobody finds who starts at README.md and follows links.
 lost_pages() {
     find docs -name '*.md' -o -name '*.1' | awk '
