@@ -46,7 +46,7 @@ function time(   s, bent) {
     if (command ~ /--truth realtime/) return "the methods named, with drifts of up to " after("--drift-ppm") " ppm put in; errors against CLOCK_REALTIME, which all hosts share"
     s = methods()
     if (command ~ /clv-clock/) return (s == "" ? "monotonic" : s) ", one crystal for all hosts"
-    if (clocks == "realtime" || (clocks == "" && s == "")) return "CLOCK_REALTIME, one for all hosts"
+    if (clocks == "" && s == "") return "CLOCK_REALTIME, one for all hosts"
     bent = command ~ /(^| )bent / ? ", one host fast by " after("bent") " ppm" : ""
     if (clocks != "") { sub(/(^|, )realtime/, "&, one for all hosts", clocks); sub(/realtime/, "CLOCK_REALTIME", clocks); return clocks bent }
     return s bent (command ~ /clv-bench --sync [^;]*--collective/ && command !~ /--clock [^;]*;; [^;]*--clock/ ? ", else CLOCK_REALTIME, one for all hosts" : "") }
