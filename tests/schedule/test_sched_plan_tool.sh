@@ -32,26 +32,16 @@ all_golden() { # scheduler
     done
 }
 
-# What each file asks, without the answer, up to its root and behind it: between them comes the goal.
-declare -A asked_first asked_then
-mkdir "$scratch/asked" &&
-    awk -v folder="$scratch/asked/" '
-        FNR == 1 { if (out) close(out); out = FILENAME; sub(/.*\//, folder, out); keep = 1 }
-        /^sends/ { keep = 0 }
-        keep { print >out }' "$golden"/[0-9]*.txt || exit 1
-for file in "$golden"/[0-9]*.txt; do
-    IFS= read -r -d '' text <"$scratch/asked/${file##*/}"
-    after_root=${text#*root} after_root=${after_root#*$'\n'}
-    asked_then[$file]=$after_root asked_first[$file]=${text%"$after_root"}
-done
+goal_of() { # scheduler: the line of an instance
+    case $1 in
+    plain-ring | cut-ring | helper-trees) echo goal allreduce ;;
+    bcast-chain) echo goal bcast ;;
+    *) echo goal reduce ;;
+    esac
+}
 
 question() { # file, scheduler: what it asks, without the answer
-    local goal=reduce
-    case $2 in
-    plain-ring | cut-ring | helper-trees) goal=allreduce ;;
-    bcast-chain) goal=bcast ;;
-    esac
-    printf '%sgoal %s\n%s' "${asked_first[$1]}" $goal "${asked_then[$1]}"
+    sed "/^sends/,\$d;/^root/a $(goal_of "$2")" "$1"
 }
 
 hashes_of() { # scheduler: instance and hash, one a line
