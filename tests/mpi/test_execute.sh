@@ -30,7 +30,7 @@ for pml in $pmls; do
         skip "4 ranks, $pml" "this Open MPI cannot start with it here"
         continue
     fi
-    launch 4 $(pml_options $pml) "$cases" -i 5 && has "$all_right"
+    launch 4 $(pml_options $pml) "$cases" -i 3 && has "$all_right"
     report $? "4 ranks, $pml"
 done
 launch 4 "$cases" -c flood_of_a_late_root && has "$all_right"

@@ -123,7 +123,7 @@ tap_figure 'and 10 ms of waiting take up most of 6 ms of it' shorter
 # A rank that is suspended in the middle: the others sleep on, and all is right when it goes on.
 run -np 3 "${sm[@]}" --mca coll_clv_wait sleep sh -c '
     [ "$OMPI_COMM_WORLD_RANK" != 1 ] || { (sleep 1; kill -STOP $$; sleep 2; kill -CONT $$) & }
-    exec "$@"' sh "$cases" allreduce late 600 8 5000
+    exec "$@"' sh "$cases" allreduce late 400 8 5000
 right 'a rank suspended for two seconds'
 
 WAIT_CALLS=1000000 run -np 2 "${sm[@]}" --mca coll_clv_wait sleep "$breaks" small
