@@ -13,8 +13,11 @@ show=("${use[@]}" --mca coll_clv_reduce_algorithm chain --mca coll_clv_print pla
 
 can_with
 
-with 2 --rate 50mbit --ranks-per-host 2 "${show[@]}" -- "$probe" 40000 3
+with 2 --rate 50mbit --ranks-per-host 2 --no-shm --mca btl_base_verbose 30 "${show[@]}" -- "$probe" 40000 3
 tap_has 'two ranks on each of two hosts reduce right' 'sums right' "$said"
+by_memory() { grep -Eq 'component (vader|sm) returned success' <<<"$said"; }
+by_tcp() { ! by_memory && grep -q 'component tcp returned success' <<<"$said"; }
+tap_ok 'over TCP inside hosts, too, where that was asked for' by_tcp
 tap_has 'the plan names the node beside the rank' '2@1' "$said"
 tap_has 'links and hosts are told' '4 ranks on 2 hosts; a message takes' "$said"
 for number in latency_ns_far byte_ps_far latency_ns_near byte_ps_near combine_ps gap_ns early_bytes_far early_bytes_near; do
@@ -27,10 +30,9 @@ with 2 --ranks-per-host 2 "${show[@]}" -- "$probe" 40000 3 1
 leaves() { grep -ao '@[01] [0-9]*@[01]' <<<"$said" | awk -F'[@ ]' '$2 != $4 { print $2 }' | sort -u; }
 one_link() { [ "$(leaves)" = 1 ]; }
 tap_ok "to rank 0 only the other node's link is used" one_link
-with 2 --ranks-per-host 2 --by-node --shm --mca btl_base_verbose 30 "${show[@]}" -- "$probe" 40000 3
+with 2 --ranks-per-host 2 --by-node --mca btl_base_verbose 30 "${show[@]}" -- "$probe" 40000 3
 tap_has 'and mapped by node' '2@0' "$said"
 tap_has "over shared memory inside hosts: right" "sums right" "$said"
-by_memory() { grep -Eq 'component (vader|sm) returned success' <<<"$said"; }
 tap_ok 'and shared memory it was' by_memory
 
 # Before its links are measured, too: in the order of ranks each of these would be crossed twice.

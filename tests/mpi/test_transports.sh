@@ -25,7 +25,7 @@ can_with
 
 over 4 --pml ob1
 finds 'ob1, TCP' '32768 bytes' 32768
-over 2 --pml ob1 --ranks-per-host 2 --shm
+over 2 --pml ob1 --ranks-per-host 2
 finds 'ob1, shared memory inside' '32768 bytes between hosts, 0 inside' 32768
 over 2 --pml ob1 --mca coll_clv_early_bytes 4096
 finds 'as the user says' '4096 bytes' 4096
@@ -42,7 +42,7 @@ if has pml ucx; then
     finds 'UCX, limit 64k' '32768 bytes' 32768
     over 4 --pml ucx --env UCX_RNDV_THRESH=1m
     finds 'UCX, limit 1m' '32768 bytes' 32768
-    over 2 --pml ucx --ranks-per-host 2 --shm
+    over 2 --pml ucx --ranks-per-host 2
     tap_has 'UCX, shared memory inside: right' 'sums right' "$said"
     tap_has 'and inside there is a limit, too' ' between hosts, ' "$(leaves)"
 else

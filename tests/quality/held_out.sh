@@ -69,7 +69,7 @@ on_bed() { # seed
     IFS='|' read -r hosts options algorithms < <(draw "$1")
     rm -f "$work/bed"
     # shellcheck disable=SC2086
-    "$CLV_TOP/apps/bench/cluster" with $hosts --realtime --timeout 900 -- "$CLV_BUILD/apps/bench/clv-bench" --loop $options --blocks 6 \
+    "$CLV_TOP/apps/bench/cluster" with $hosts --no-shm --realtime --timeout 900 -- "$CLV_BUILD/apps/bench/clv-bench" --loop $options --blocks 6 \
         --block-calls 25 --lead-calls 12 --warmup 80 --warm-learners --algorithms "clv,$algorithms" --json "$work/bed" >"$work/log" 2>&1 ||
         { say "seed $1 failed: $(grep -a '^clv-bench: ' "$work/log" | tail -1)"; return 1; }
     local words
