@@ -108,6 +108,7 @@ fails_with 2 '--rate' "$cluster" with 2 --rate fast -- true &&
     fails_with 2 'of a host below 2' "$cluster" with 2 --rate-of 2=200mbit -- true &&
     fails_with 2 'must be bytes' "$cluster" with 2 --queue 4M -- true &&
     fails_with 2 'must be ob1, ucx or cm' "$cluster" with 2 --pml what -- true &&
+    fails_with 2 'letters, digits and -' "$cluster" with 2 --name a_b -- true &&
     fails_with 2 'nothing to run' "$cluster" with 2 &&
     fails_with 2 'unknown option' "$cluster" with 2 --what -- true &&
     fails_with 2 'no bed is up' "$cluster" run -- true
