@@ -42,13 +42,13 @@ static int32_t best_guess(const clv_choose_search_t *search, const clv_pap_forec
     return best == CLV_ALGORITHM_PREVIOUS ? best_of(search, forecast, true) : best;
 }
 
-/* Only a clear gain replaces the previous function; but host chains do unless they are clearly
- * worse. The previous function sends whole vectors inside a host, which takes several times its
- * estimate where all ranks of the host begin together; and under a static order ranks can
+/* Only a clear gain replaces the previous function; but a chain inside hosts does unless it is
+ * clearly worse. The previous function sends whole vectors inside a host, which takes several times
+ * its estimate where all ranks of the host begin together; and under a static order ranks can
  * decouple. */
 static bool replaces_previous(int32_t algorithm, int64_t score, int64_t previous_score)
 {
-    return algorithm == CLV_ALGORITHM_HOST_CHAINS
+    return clv_algorithm_has(algorithm, CLV_TRAIT_HOSTS)
                ? score / 1000 * CLV_POLICY_CLEAR_PERMILLE <= previous_score
                : score < previous_score / 1000 * CLV_POLICY_CLEAR_PERMILLE;
 }

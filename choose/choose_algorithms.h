@@ -21,47 +21,57 @@
 #define CLV_OF(code) (1U << CLV_COLLECTIVE_##code)
 #define CLV_OF_ALL   (~0U)
 
+typedef enum clv_order { CLV_ORDER_FIXED, CLV_ORDER_BY_RANKING, CLV_ORDER_BY_TIMES } clv_order_t;
+
+/* The column "traits". */
+enum {
+    CLV_TRAIT_SYNCHRONISES = 1, /* ranks wait for each other: only a trial takes it, and only if it
+                                 * passes the guard with equal arrivals */
+    CLV_TRAIT_BOUNDED = 2,      /* its shape bounds the cost of wrong times, so it may treat one
+                                 * sigma as certain */
+    CLV_TRAIT_LATE = 4,         /* has a form for one rank far later than all others */
+    CLV_TRAIT_HOSTS = 8, /* for hosts of several ranks; else it is another one of the table */
+    CLV_TRAIT_MANY = 16  /* for many ranks, whose messages take longer than the vector's bytes */
+};
+
 /* how: PLAN(generator of schedule.h, policy that its plans are run with), OWN(function
  * coll_clv_run_... of the component), or BOTH(function and generator, policy): if forced, the
  * function, which needs no group and no forecast; if auto chooses it, plans of the same schedule.
- * needs times: 1: the plan depends on the predicted times; 0: on their order; -1: on neither, so it
- * is the same in each call, and decoupled ranks keep their distances; 2: on the times, but its
- * shape bounds the cost of wrong ones, so it may treat one sigma as certain; -2: on neither, but it
- * makes ranks wait for each other: only a trial takes it, and only if it passes the guard with
- * equal arrivals.
+ * order: FIXED: the same plan in each call; BY_RANKING: by the ranking of the predicted arrivals;
+ * BY_TIMES: by the times themselves. The previous function has no plan: its order says nothing.
+ * traits: bits CLV_TRAIT_..., 0: none.
  * unfit: the rule unfit_... of choose_tables.c that gives the reason against a call.
  * Order is the code, the order in which the chooser tries plans, and that of the documentation. */
 /* clang-format off */
-/*     code          word          collectives      how                              needs  unfit
- *     meaning
- *                                                                                   times */
-#define CLV_ALGORITHM_MAP(XX)                                                                      \
-    XX(PREVIOUS,     previous,     CLV_OF_ALL,      OWN(previous),                   0,     never,         \
-       "the function installed before this component")                                             \
-    XX(RANK_CHAIN,   rank_chain,   CLV_OF(REDUCE),  PLAN("chain-by-rank", AHEAD),    -1,    order,         \
-       "a pipelined chain by rank, the same in each call")                                         \
-    XX(CHAIN,        chain,        CLV_OF(REDUCE),  PLAN("chain", AHEAD),            0,     order,         \
-       "a pipelined chain, latest arrival nearest the root")                                       \
-    XX(LATEST_FIRST, latest_first, CLV_OF(REDUCE),  PLAN("latest-first-rns", AHEAD), 1,     order,         \
-       "the latest-arrival-first plan")                                                            \
-    XX(CLAIRVOYANT,  clairvoyant,  CLV_OF(REDUCE),  PLAN("bitset", ROUNDS),          1,     order,         \
-       "the clairvoyant plan for the predicted arrivals")                                          \
-    XX(BINOMIAL,     binomial,     CLV_OF(REDUCE),  BOTH(binomial, AHEAD),           -2,    order,         \
-       "binomial tree; if forced, Open MPI's own")                                                 \
-    XX(RABENSEIFNER, rabenseifner, CLV_OF(REDUCE),  BOTH(rabenseifner, AHEAD),       -2,    halving,       \
-       "reduce-scatter and gather by halving; if forced, Open MPI's own")                          \
-    XX(RING,         ring,         CLV_OF(REDUCE),  BOTH(ring, AHEAD),               -2,    order,         \
-       "reduce-scatter on a ring, then gather to the root")                                        \
-    XX(PLAIN_RING,   plain_ring,   CLV_OF(ALLREDUCE), PLAN("plain-ring", AHEAD),     -1,    order,         \
-       "a ring that combines and distributes, the same in each call")                              \
-    XX(CUT_RING,     cut_ring,     CLV_OF(ALLREDUCE), PLAN("cut-ring", AHEAD),       2,     order,         \
-       "a ring whose segments start behind the ranks predicted to come last")                      \
-    XX(OUT_CHAIN,    out_chain,    CLV_OF(BCAST),   PLAN("bcast-chain", AHEAD),      0,     empty,         \
-       "a pipelined chain from the root, latest arrival last")                                     \
-    XX(HELPER_TREES, helper_trees, CLV_OF(ALLREDUCE), PLAN("helper-trees", AHEAD),   1,     order,         \
-       "trees of the early ranks, to which late ranks send their vectors; for many ranks")         \
-    XX(HOST_CHAINS,  host_chains,  CLV_OF(REDUCE),  PLAN("node-sorted", AHEAD),      -1,    order,         \
-       "a chain inside each host and one between hosts, the same in each call")
+/*     code          word          collectives        how                              order
+ *     traits                                  unfit     meaning */
+#define CLV_ALGORITHM_MAP(XX) \
+    XX(PREVIOUS,     previous,     CLV_OF_ALL,        OWN(previous),                   BY_RANKING, \
+       0,                                      never,    "the function installed before this component") \
+    XX(RANK_CHAIN,   rank_chain,   CLV_OF(REDUCE),    PLAN("chain-by-rank", AHEAD),    FIXED, \
+       0,                                      order,    "a pipelined chain by rank, the same in each call") \
+    XX(CHAIN,        chain,        CLV_OF(REDUCE),    PLAN("chain", AHEAD),            BY_RANKING, \
+       0,                                      order,    "a pipelined chain, latest arrival nearest the root") \
+    XX(LATEST_FIRST, latest_first, CLV_OF(REDUCE),    PLAN("latest-first-rns", AHEAD), BY_TIMES, \
+       0,                                      order,    "the latest-arrival-first plan") \
+    XX(CLAIRVOYANT,  clairvoyant,  CLV_OF(REDUCE),    PLAN("bitset", ROUNDS),          BY_TIMES, \
+       0,                                      order,    "the clairvoyant plan for the predicted arrivals") \
+    XX(BINOMIAL,     binomial,     CLV_OF(REDUCE),    BOTH(binomial, AHEAD),           FIXED, \
+       CLV_TRAIT_SYNCHRONISES,                 order,    "binomial tree; if forced, Open MPI's own") \
+    XX(RABENSEIFNER, rabenseifner, CLV_OF(REDUCE),    BOTH(rabenseifner, AHEAD),       FIXED, \
+       CLV_TRAIT_SYNCHRONISES,                 halving,  "reduce-scatter and gather by halving; if forced, Open MPI's own") \
+    XX(RING,         ring,         CLV_OF(REDUCE),    BOTH(ring, AHEAD),               FIXED, \
+       CLV_TRAIT_SYNCHRONISES,                 order,    "reduce-scatter on a ring, then gather to the root") \
+    XX(PLAIN_RING,   plain_ring,   CLV_OF(ALLREDUCE), PLAN("plain-ring", AHEAD),       FIXED, \
+       0,                                      order,    "a ring that combines and distributes, the same in each call") \
+    XX(CUT_RING,     cut_ring,     CLV_OF(ALLREDUCE), PLAN("cut-ring", AHEAD),         BY_TIMES, \
+       CLV_TRAIT_BOUNDED | CLV_TRAIT_LATE,     order,    "a ring whose segments start behind the ranks predicted to come last") \
+    XX(OUT_CHAIN,    out_chain,    CLV_OF(BCAST),     PLAN("bcast-chain", AHEAD),      BY_RANKING, \
+       0,                                      empty,    "a pipelined chain from the root, latest arrival last") \
+    XX(HELPER_TREES, helper_trees, CLV_OF(ALLREDUCE), PLAN("helper-trees", AHEAD),     BY_TIMES, \
+       CLV_TRAIT_MANY,                         order,    "trees of the early ranks, to which late ranks send their vectors; for many ranks") \
+    XX(HOST_CHAINS,  host_chains,  CLV_OF(REDUCE),    PLAN("node-sorted", AHEAD),      FIXED, \
+       CLV_TRAIT_HOSTS | CLV_TRAIT_LATE,       order,    "a chain inside each host and one between hosts, the same in each call")
 /* clang-format on */
 
 /* The word that stands for none of them. */
@@ -69,7 +79,7 @@
 
 typedef enum clv_algorithm {
     CLV_ALGORITHM_AUTO = -1,
-#define CLV_ALGORITHM_ENUM(code, word, collectives, how, needs_times, unfit, meaning)              \
+#define CLV_ALGORITHM_ENUM(code, word, collectives, how, order, traits, unfit, meaning)            \
     CLV_ALGORITHM_##code,
     CLV_ALGORITHM_MAP(CLV_ALGORITHM_ENUM)
 #undef CLV_ALGORITHM_ENUM
@@ -89,7 +99,8 @@ typedef struct clv_algorithm_row {
     uint32_t collectives;  /* bits of clv_collective_t */
     const char *generator; /* of its plans; NULL: it has none */
     clv_exec_policy_t policy;
-    int needs_times; /* as above */
+    clv_order_t order;
+    unsigned traits; /* CLV_TRAIT_... */
     int (*unfit)(const clv_call_facts_t *facts);
 } clv_algorithm_row_t;
 
@@ -105,16 +116,27 @@ bool clv_algorithm_runs(int algorithm, int collective);
 /* Whether it makes plans for the collective. */
 bool clv_algorithm_plans(int algorithm, int collective);
 
-/* The same order in each call, under which decoupled ranks keep their distances. */
-static inline bool clv_algorithm_is_static(int algorithm)
+static inline bool clv_algorithm_has(int algorithm, unsigned trait)
 {
-    return clv_algorithms[algorithm].needs_times == -1;
+    return (clv_algorithms[algorithm].traits & trait) != 0;
 }
 
 /* A classic algorithm: it ignores arrivals and synchronises the ranks. */
 static inline bool clv_algorithm_synchronises(int algorithm)
 {
-    return clv_algorithms[algorithm].needs_times == -2;
+    return clv_algorithm_has(algorithm, CLV_TRAIT_SYNCHRONISES);
+}
+
+/* The same order in each call, under which decoupled ranks keep their distances. */
+static inline bool clv_algorithm_is_static(int algorithm)
+{
+    return clv_algorithms[algorithm].order == CLV_ORDER_FIXED &&
+           !clv_algorithm_synchronises(algorithm);
+}
+
+static inline bool clv_algorithm_needs_times(int algorithm)
+{
+    return clv_algorithms[algorithm].order == CLV_ORDER_BY_TIMES;
 }
 
 /* The algorithm of a clv_fallback_t for the collective; auto and the previous function apply to

@@ -97,7 +97,7 @@ static bool has_passed(const clv_choose_search_t *search, int32_t algorithm)
 clv_status_t clv_choose_guard_check(const clv_choose_search_t *search, int32_t algorithm,
                                     const clv_choose_subject_t *subject, bool *passes_p)
 {
-    const bool is_bounded = clv_algorithms[algorithm].needs_times == 2;
+    const bool is_bounded = clv_algorithm_has(algorithm, CLV_TRAIT_BOUNDED);
     clv_estimate_t balanced = {0};
     clv_status_t status = CLV_OK;
 

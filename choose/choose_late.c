@@ -41,7 +41,7 @@ void clv_choose_late_find(clv_choose_search_t *search, const clv_pap_forecast_t 
     }
 }
 
-bool clv_choose_late_root(const clv_choose_search_t *search)
+static bool is_root_far(const clv_choose_search_t *search)
 {
     const int32_t root = search->key->root;
     int64_t last_ns = 0;
@@ -52,6 +52,16 @@ bool clv_choose_late_root(const clv_choose_search_t *search)
     return search->state != NULL && search->state->balanced.predicted_after_ns > 0 &&
            search->order_ns[root] > last_ns &&
            search->order_ns[root] - last_ns > search->state->balanced.predicted_after_ns / 2;
+}
+
+bool clv_choose_late_is_far(const clv_choose_search_t *search, int32_t algorithm)
+{
+    if (!clv_algorithm_has(algorithm, CLV_TRAIT_LATE)) {
+        return false;
+    }
+    return clv_collectives[search->key->collective].goal == CLV_GOAL_REDUCE
+               ? is_root_far(search)
+               : search->late_rank >= 0;
 }
 
 /* A segment that already lies at the late rank costs it a message's latency and the combination. */

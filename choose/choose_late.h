@@ -26,9 +26,10 @@
  * not. */
 void clv_choose_late_find(clv_choose_search_t *search, const clv_pap_forecast_t *forecast);
 
-/* Whether the root of a reduce is predicted to arrive when all others can nearly be done without
- * it: later than they by half of what the best plan takes for equal arrivals. */
-bool clv_choose_late_root(const clv_choose_search_t *search);
+/* Whether one rank is far late for the algorithm's form for that: in an allreduce the late rank; in
+ * a reduce the root, if all others can nearly be done without it: it is later than they by half of
+ * what the best plan takes for equal arrivals. */
+bool clv_choose_late_is_far(const clv_choose_search_t *search, int32_t algorithm);
 
 /* *cost_p: what a call of this plan, whose estimate is after_ns, costs the program if there is a
  * late rank. CLV_NO_MEMORY, or a limit that is equal on all ranks. Cost: a replay, and 8 bytes per

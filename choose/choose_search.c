@@ -115,19 +115,31 @@ static int64_t quantum_of(const clv_choose_decision_t *decision)
     return clv_larger(decision->round_ns / 4, 1);
 }
 
+/* What the algorithm makes its plan for. */
+static const int64_t *arrivals_for(const clv_choose_search_t *search, int32_t algorithm)
+{
+    switch (clv_algorithms[algorithm].order) {
+    case CLV_ORDER_FIXED:
+        return search->times;
+    case CLV_ORDER_BY_RANKING:
+        return search->order_ns;
+    default:
+        return clv_algorithm_has(algorithm, CLV_TRAIT_BOUNDED) ? search->eased_ns
+                                                               : search->clipped_ns;
+    }
+}
+
 static clv_instance_t instance_of(const clv_choose_search_t *search,
                                   const clv_choose_decision_t *decision)
 {
-    const int needs = clv_algorithms[decision->algorithm].needs_times;
-    const int64_t *const by_need[] = {search->times, search->order_ns, search->clipped_ns,
-                                      search->eased_ns};
+    const bool needs_times = clv_algorithm_needs_times(decision->algorithm);
     return (clv_instance_t){.n_ranks = search->config->n_ranks,
                             .n_segments = decision->n_segments,
                             .root = search->key->root,
                             .goal = clv_collectives[search->key->collective].goal,
                             .round_ns = decision->round_ns,
-                            .arrival_ns = by_need[clv_larger(needs, -1) + 1],
-                            .order_ns = needs > 0 ? search->order_ns : NULL,
+                            .arrival_ns = arrivals_for(search, decision->algorithm),
+                            .order_ns = needs_times ? search->order_ns : NULL,
                             .place = search->config->place,
                             .host_order = search->host_order,
                             .is_far_late = decision->is_far_late};
@@ -275,7 +287,7 @@ static bool is_in_use(const clv_choose_search_t *search, int32_t algorithm)
 static bool is_asked_for(const clv_choose_search_t *search, int32_t algorithm)
 {
     return is_in_use(search, algorithm) ||
-           (search->state != NULL && clv_algorithms[algorithm].needs_times <= 0);
+           (search->state != NULL && !clv_algorithm_needs_times(algorithm));
 }
 
 /* Whether the candidate could become the best one, or the best of a wanted algorithm, if it reached
@@ -305,14 +317,6 @@ static bool is_known(const clv_choose_search_t *search, int32_t algorithm, int32
     return search->score[algorithm] >= 0 && search->found[algorithm].n_segments == n_segments;
 }
 
-/* Passed to plans whose order does not follow arrivals. */
-static bool is_far_late(const clv_choose_search_t *search, int32_t algorithm)
-{
-    return algorithm == CLV_ALGORITHM_CUT_RING      ? search->late_rank >= 0
-           : algorithm == CLV_ALGORITHM_HOST_CHAINS ? clv_choose_late_root(search)
-                                                    : false;
-}
-
 /* *score_p is INT64_MAX if there is no such candidate or it cannot win. */
 static clv_status_t try_candidate(clv_choose_search_t *search, int32_t algorithm,
                                   int32_t n_segments, int64_t *score_p)
@@ -321,7 +325,7 @@ static clv_status_t try_candidate(clv_choose_search_t *search, int32_t algorithm
     int64_t n_bytes = clv_segment_bytes(search->key->total_bytes, n_segments);
     clv_choose_decision_t candidate = {.algorithm = algorithm,
                                        .n_segments = n_segments,
-                                       .is_far_late = is_far_late(search, algorithm)};
+                                       .is_far_late = clv_choose_late_is_far(search, algorithm)};
     int64_t score = INT64_MAX;
     bool passes = false;
     clv_status_t status;
@@ -542,8 +546,8 @@ static bool allowed(const clv_choose_search_t *search, const clv_pap_forecast_t 
     if (search->forced >= 0) {
         return algorithm == search->forced;
     }
-    if (algorithm == CLV_ALGORITHM_HOST_CHAINS && search->config->place == NULL) {
-        return false; /* then it is the same as rank_chain */
+    if (clv_algorithm_has(algorithm, CLV_TRAIT_HOSTS) && search->config->place == NULL) {
+        return false;
     }
     if (clv_algorithm_synchronises(algorithm)) {
         return forecast != NULL && forecast->n_record_sets >= CLV_POLICY_SURE_SETS &&
@@ -551,13 +555,12 @@ static bool allowed(const clv_choose_search_t *search, const clv_pap_forecast_t 
                is_classic_due(search, forecast, algorithm);
     }
     if (forecast == NULL) {
-        return clv_algorithms[algorithm].needs_times <= 0;
+        return !clv_algorithm_needs_times(algorithm);
     }
-    if (algorithm == CLV_ALGORITHM_HELPER_TREES && !trees_pay(search)) {
+    if (clv_algorithm_has(algorithm, CLV_TRAIT_MANY) && !trees_pay(search)) {
         return false;
     }
-    return clv_algorithms[algorithm].needs_times <= 0 ||
-           forecast->n_record_sets >= CLV_POLICY_SURE_SETS;
+    return !clv_algorithm_needs_times(algorithm) || forecast->n_record_sets >= CLV_POLICY_SURE_SETS;
 }
 
 /* A classic algorithm has the same plan for each forecast, so its count was found once. */

@@ -80,8 +80,8 @@ static int unfit_halving(const clv_call_facts_t *facts)
 #define GENERATOR_BOTH(name, policy)      GENERATOR_PLAN(#name, policy)
 
 const clv_algorithm_row_t clv_algorithms[CLV_N_ALGORITHMS] = {
-#define ALGORITHM_ROW(code, word, collectives, how, needs_times, unfit, meaning)                   \
-    {#word, collectives, GENERATOR_##how, needs_times, unfit_##unfit},
+#define ALGORITHM_ROW(code, word, collectives, how, order, traits, unfit, meaning)                 \
+    {#word, collectives, GENERATOR_##how, CLV_ORDER_##order, traits, unfit_##unfit},
     CLV_ALGORITHM_MAP(ALGORITHM_ROW)
 #undef ALGORITHM_ROW
 };

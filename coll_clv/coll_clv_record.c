@@ -213,8 +213,8 @@ static void print_parameters(char *text, size_t size, const clv_choose_config_t 
     }
 }
 
-#define CHOICE_WORD(code, word, collectives, how, needs_times, unfit, meaning) #word ","
-#define REASON_WORD(code, name, text)                                          #name ","
+#define CHOICE_WORD(code, word, collectives, how, order, traits, unfit, meaning) #word ","
+#define REASON_WORD(code, name, text)                                            #name ","
 
 static void fill_head(clv_clva_head_t *head, const start_t *start,
                       const clv_choose_config_t *config)

@@ -39,7 +39,7 @@ int coll_clv_run_previous(const coll_clv_call_t *call)
 
 /* By algorithm; NULL: it runs by plan even if forced. */
 static int (*const own_functions[CLV_N_ALGORITHMS])(const coll_clv_call_t *) = {
-#define FUNCTION_ROW(code, word, collectives, how, needs_times, unfit, meaning) FUNCTION_##how,
+#define FUNCTION_ROW(code, word, collectives, how, order, traits, unfit, meaning) FUNCTION_##how,
     CLV_ALGORITHM_MAP(FUNCTION_ROW)
 #undef FUNCTION_ROW
 };

@@ -56,7 +56,7 @@ static int64_t vectors(int64_t permille)
  * need times take twice as long, all others what is estimated. */
 static int64_t truth_of(int32_t algorithm, int32_t one, int64_t permille)
 {
-    return algorithm == one ? permille : clv_algorithms[algorithm].needs_times == 1 ? 2000 : 1000;
+    return algorithm == one ? permille : clv_algorithm_needs_times(algorithm) ? 2000 : 1000;
 }
 
 /* A program that computes 20 ms, 600 calls. Of the last 100, how many ran the algorithm. */

@@ -117,7 +117,7 @@ static void print_words(void)
 {
 #define PRINT_WORD(code, spelling, meaning)       printf("| `%s` | %s |\n", spelling, meaning);
 #define PRINT_FLAG(code, spelling, flag, meaning) printf("| `%s` | %s |\n", spelling, meaning);
-#define PRINT_ALGORITHM(code, word, collectives, how, needs_times, unfit, meaning)                 \
+#define PRINT_ALGORITHM(code, word, collectives, how, order, traits, unfit, meaning)               \
     PRINT_WORD(code, #word, meaning)
 #define PRINT_TITLE(to, code, name, mpi, goal, root, op, counts, result, bytes, least)             \
     " `coll_clv_" #name "_algorithm`"

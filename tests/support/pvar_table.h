@@ -22,7 +22,7 @@ typedef struct pvar_element {
 /* clang-format off */
 #define PVAR_ELEMENT(word, meaning) {#word, meaning},
 #define PVAR_REASON(code, name, text) {#name, text},
-#define PVAR_ALGORITHM(code, word, collectives, how, needs_times, unfit, meaning) {#word, meaning},
+#define PVAR_ALGORITHM(code, word, collectives, how, order, traits, unfit, meaning) {#word, meaning},
 #define PVAR_COLLECTIVE(to, code, name, mpi, goal, root, op, counts, result, bytes, least)         \
     {#name, mpi},
 /* clang-format on */
