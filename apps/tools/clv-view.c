@@ -7,6 +7,7 @@
  * Exit: 0, 1 no memory or output was lost, 2 bad arguments, no readable input, or a view that needs
  * missing data.
  */
+#include <errno.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -117,7 +118,7 @@ static int write_page(const char *path, const view_t *view, const view_counts_t 
     struct stat status;
 
     if (file == NULL) {
-        perror(path);
+        fprintf(stderr, "clv-view: %s: %s\n", path, strerror(errno));
         return 2;
     }
     char reason[512] = "out of memory";

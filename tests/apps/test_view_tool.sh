@@ -155,6 +155,7 @@ refuses() { # WORDS ARGUMENTS...
 tap_ok 'a FIFO is refused' refuses 'a FIFO or a device' "$work/fifo"
 tap_ok 'so is a folder of such a name' refuses 'a folder, not a file' "$work/folder"
 tap_ok 'a file is no folder' refuses 'truth: Not a directory' "$work/truth"
+tap_ok 'a folder is no page' refuses 'clv-view: /: Is a directory' -o / "$work/job"
 
 # ---- choices of nothing
 for ranks in '' 0- 0, 0,,1 ' 0' +1 1-0 99999999999999999999 0-12 x; do
