@@ -95,12 +95,10 @@ static void end_trial(clv_choose_iterations_t *iterations)
     wait_longer(&iterations->back_off[iterations->trial.algorithm]);
 }
 
+/* The loser may be tried again soon: if the program changed during the trial, it did not lose. */
 static void win_trial(clv_choose_iterations_t *iterations)
 {
-    const int32_t before = iterations->incumbent;
-
     iterations->trial.is_on = false;
-    wait_longer(&iterations->back_off[before]);
     clv_choose_try_set_incumbent(iterations, iterations->trial.algorithm);
     iterations->blocks = iterations->trial.blocks;
 }

@@ -91,14 +91,14 @@ static void bound_programs_iterate_as_fast_as_with_the_best(void **state)
 }
 
 /* Regret includes what the program itself takes longer when it changes in the middle of a trial.
- * Fresh arrivals whose ranks are decoupled from the middle on: in one of ten seeds the 200 calls
- * that are left do not suffice to try the fixed order again (up to 1187 permille in 1,001 seeds, in
- * 99 of 100 1097, else 1029). */
+ * Fresh arrivals whose ranks are decoupled from the middle on: where the change falls into a trial,
+ * the 200 calls that are left may not suffice to try the fixed order again (up to 1211 permille in
+ * 1,000 seeds, in 99 of 100 1037). */
 static void changes_of_the_program_are_found_out(void **state)
 {
     (void) state;
     run_programs(LOOP_FIRST_CHANGE, LOOP_FRESH_FREED, 1025, 70);
-    run_programs(LOOP_FRESH_FREED, LOOP_FRESH_FREED + 1, 1200, 70);
+    run_programs(LOOP_FRESH_FREED, LOOP_FRESH_FREED + 1, 1215, 70);
     run_programs(LOOP_FRESH_FREED + 1, LOOP_N_PROGRAMS, 1025, 70);
 }
 
