@@ -155,6 +155,38 @@ static int show_counts(const options_t *options, const view_t *view, const view_
     return 0;
 }
 
+/* What -o does not write, of the views asked for; NULL: nothing. */
+static const char *printed_view(const options_t *options)
+{
+    static const char *const formats[] = {"jsonl", "trace", "chrome"};
+    static const char *const names[] = {"--export jsonl", "--export trace", "--export chrome"};
+
+    for (size_t i = 0; options->format != NULL && i < sizeof formats / sizeof formats[0]; i++) {
+        if (strcmp(options->format, formats[i]) == 0) {
+            return names[i];
+        }
+    }
+    return options->json      ? "--json"
+           : options->what_if ? "--what-if"
+           : options->live    ? "--live"
+                              : NULL;
+}
+
+/* Returns -1, or the exit status after a message. */
+static int check_page(const options_t *options)
+{
+    const char *printed = printed_view(options);
+    char reason[160];
+
+    if (options->page == NULL || printed == NULL) {
+        return -1;
+    }
+    snprintf(reason, sizeof reason,
+             "-o is for a page or --export otf2, not %s, which goes to standard output (> FILE)",
+             printed);
+    return clv_options_wrong(&program, reason);
+}
+
 static bool has_choice(const view_choice_t *choice)
 {
     return choice->ranks != NULL || choice->stream >= 0 || choice->first_call > 0 ||
@@ -205,6 +237,10 @@ int main(int argc, char **argv)
     }
     if (first + 1 != argc) {
         return clv_options_wrong(&program, "it takes one folder (--help)");
+    }
+    status = check_page(&options);
+    if (status >= 0) {
+        return status;
     }
     options.folder = argv[first];
     if (options.live) {

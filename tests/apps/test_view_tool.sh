@@ -155,6 +155,18 @@ refuses() { # WORDS ARGUMENTS...
 tap_ok 'a FIFO is refused' refuses 'a FIFO or a device' "$work/fifo"
 tap_ok 'so is a folder of such a name' refuses 'a folder, not a file' "$work/folder"
 tap_ok 'a file is no folder' refuses 'truth: Not a directory' "$work/truth"
+while read -r printed; do # words of arguments
+    # shellcheck disable=SC2086
+    tap_ok "-o is refused beside $printed" refuses "-o is for a page or --export otf2, not $printed, which goes to standard output (> FILE)" -o "$work/not" $printed "$work/job"
+done <<'END'
+--export jsonl
+--export chrome
+--json
+--what-if
+--live
+END
+tap_ok 'and writes nothing' test ! -e "$work/not"
+tap_ok 'what is no format stays that' refuses 'one of jsonl, trace, chrome, otf2' -o "$work/not" --export jsonlines "$work/job"
 tap_ok 'a folder is no page' refuses 'clv-view: /: Is a directory' -o / "$work/job"
 
 # ---- choices of nothing
