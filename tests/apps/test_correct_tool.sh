@@ -207,6 +207,11 @@ text = open("names.txt", encoding="utf-8").read(); assert not [c for c in text i
 (cd one-host.out && "$correct" ../plain/traces.otf2 -o y1/ --quiet --json - >../stdout.jsonl)
 tap_ok 'DIR/ is DIR' test -f one-host.out/y1/traces.otf2
 tap_ok '--json - is standard output, and nothing else there' python3 -c 'import json; [json.loads(l) for l in open("stdout.jsonl")]'
+for option in json chrome; do
+    "$correct" plain/traces.otf2 -o "full.$option" --quiet --$option /dev/full 2>full.txt
+    tap_ok "--$option on a full disk is an error" test $? -eq 1
+    tap_ok 'in a line with the reason' grep -qx 'clv-correct: /dev/full: No space left on device' full.txt
+done
 "$correct" out/traces.otf2 --check >/dev/full 2>full.txt
 tap_ok 'a report that does not arrive is an error' same $? 1
 tap_has 'in a line' 'clv-correct: standard output: No space' "$(cat full.txt)"

@@ -306,6 +306,8 @@ bool correct_run(correct_t *correct);
 extern const char *const correct_op_names[CLV_CLC_MAX_OPS];
 void correct_warn_of_shift(const correct_t *correct); /* on stderr, if a shift is too long */
 void correct_report(const correct_t *correct, FILE *out);
+/* Closes an output file, standard output ("-") excepted; fails unless all of it was written. */
+bool correct_close(FILE *out, const char *path);
 bool correct_report_json(const correct_t *correct);
 
 /* ---- correct_chrome.c ---- */

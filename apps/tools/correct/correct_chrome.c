@@ -93,10 +93,7 @@ static bool draw_turn(const correct_t *correct, OTF2_Reader *reader,
     }
     drawing_t drawing = {correct, out, i};
     draw_location(reader, callbacks, &drawing);
-    const bool has_failed = ferror(out);
-    return fclose(out) || has_failed
-               ? correct_fail(CORRECT_EXIT_MACHINE, "%s: cannot write it", path)
-               : true;
+    return correct_close(out, path);
 }
 
 static void select_here(const correct_archive_t *archive, OTF2_Reader *reader)
@@ -142,10 +139,7 @@ static bool put_text(const char *path, const char *mode, const char *text)
         return correct_fail(CORRECT_EXIT_MACHINE, "%s: %s", path, strerror(errno));
     }
     fputs(text, out);
-    const bool has_failed = ferror(out);
-    return fclose(out) || has_failed
-               ? correct_fail(CORRECT_EXIT_MACHINE, "%s: cannot write it", path)
-               : true;
+    return correct_close(out, path);
 }
 
 /* The first process writes the begin or the end of the file. */

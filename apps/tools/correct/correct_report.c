@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "apps/cli/cli_file.h"
 #include "apps/cli/cli_json.h"
 #include "apps/tools/correct/correct.h"
 #include "util/util_alloc.h"
@@ -584,6 +585,13 @@ static void json_truth(const correct_t *correct, FILE *out)
     }
 }
 
+bool correct_close(FILE *out, const char *path)
+{
+    char reason[512];
+    return clv_output_close(out, path, reason, sizeof reason) == CLV_OK ||
+           correct_fail(CORRECT_EXIT_MACHINE, "%s", reason);
+}
+
 bool correct_report_json(const correct_t *correct)
 {
     const bool is_stdout = !strcmp(correct->options.json, "-");
@@ -602,8 +610,5 @@ bool correct_report_json(const correct_t *correct)
     }
     json_left_events(correct, out);
     json_truth(correct, out);
-    const bool has_failed = ferror(out);
-    return (is_stdout ? fflush(out) : fclose(out)) || has_failed
-               ? correct_fail(CORRECT_EXIT_MACHINE, "%s: cannot write it", correct->options.json)
-               : true;
+    return correct_close(out, correct->options.json);
 }
