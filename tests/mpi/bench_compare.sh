@@ -241,7 +241,7 @@ tap_report $? "the Python example reads them, says which to doubt, and draws whe
 
 : >"$work/empty"
 for i in $(seq 65); do line "a$i" 1,2 1,1; done >"$work/many"
-refuses 'not a line of clv-bench' "$work/bad" && refuses 'not a line' "$work/empty" && refuses 'No such file' /nonexistent &&
+refuses 'not a line of clv-bench' "$work/bad" && refuses "$work/empty: the file is empty" "$work/empty" && refuses 'No such file' /nonexistent &&
     ! "$compare" --figure delay --plot "$work/m.svg" "$work/many" >"$output" 2>&1 &&
     grep -q '^clv-bench-compare: more than 64 lines' "$output" && refuses 'no such metric' --figure clock-accuracy --metric x "$work/clock.json" &&
     refuses 'no such metric' --metric speed "$work/0.json" && refuses '--runs must be' --runs 0 x &&

@@ -428,9 +428,12 @@ clv_status_t clv_results_read(const char *path, const char *label, const char *m
         status = add_line(line, label, metric, scratch, set);
     }
     if (status == CLV_OK && (!number || !set->n_groups)) {
-        status = number ? CLV_INVALID : CLV_PROTOCOL;
+        status = CLV_INVALID;
     }
-    if (status != CLV_OK) {
+    if (status != CLV_OK && !number) {
+        snprintf(reason, reason_bytes, "%s: %s", path,
+                 status == CLV_INVALID ? "the file is empty" : explain(status));
+    } else if (status != CLV_OK) {
         snprintf(reason, reason_bytes, "%s, line %d: %s", path, number, explain(status));
     }
     free(line); /* allocated by getline */
