@@ -205,6 +205,24 @@ static void print_csv_name(const char *name)
     putchar('"');
 }
 
+/* Only once, and only where there is something below it or nothing is wrong. */
+static void print_head(const options_t *options)
+{
+    static bool is_printed;
+
+    if (is_printed || options->json_file == stdout) {
+        return;
+    }
+    is_printed = true;
+    if (options->csv) {
+        printf("trace,predictor,calls,rms_us,mean_us,worst_us,sigma_us,surprises\n");
+    } else {
+        printf("errors in us, relative to each call's mean; window %d\n", options->window);
+        printf("%-22s %-9s %6s %10s %10s %10s %10s %6s\n", "trace", "predictor", "calls", "rms",
+               "mean", "worst", "sigma", ">4sig");
+    }
+}
+
 static void print_score(const options_t *options, const char *trace_name, const char *name,
                         const score_t *score)
 {
@@ -214,6 +232,7 @@ static void print_score(const options_t *options, const char *trace_name, const 
     if (options->json_file == stdout) {
         return;
     }
+    print_head(options);
     char plain[256];
     (void) snprintf(plain, sizeof plain, "%s", trace_name);
     clv_text_make_plain(plain);
@@ -227,17 +246,6 @@ static void print_score(const options_t *options, const char *trace_name, const 
     printf(format, name, (long long) score->n, (double) score->rms_ns / 1e3,
            (double) score->mean_ns / 1e3, (double) score->worst_ns / 1e3,
            (double) score->sigma_ns / 1e3, (long long) score->n_surprises);
-}
-
-static void print_head(const options_t *options)
-{
-    if (options->csv) {
-        printf("trace,predictor,calls,rms_us,mean_us,worst_us,sigma_us,surprises\n");
-    } else {
-        printf("errors in us, relative to each call's mean; window %d\n", options->window);
-        printf("%-22s %-9s %6s %10s %10s %10s %10s %6s\n", "trace", "predictor", "calls", "rms",
-               "mean", "worst", "sigma", ">4sig");
-    }
 }
 
 static const char *base_name(const char *path)
@@ -475,15 +483,15 @@ static int judge_files(options_t *options, char **files)
     if (options->json != NULL) {
         options->json_file = clv_output_open(options->json);
         if (options->json_file == NULL) {
-            perror(options->json);
+            fprintf(stderr, "clv-predict: --json '%s': %s\n", options->json, strerror(errno));
             return 2;
         }
     }
-    if (options->json_file != stdout) {
-        print_head(options);
-    }
     for (; *files != NULL && result == 0; files++) {
         result = judge_file(options, *files);
+    }
+    if (result == 0) {
+        print_head(options);
     }
     if (options->json_file != NULL &&
         clv_output_close(options->json_file, options->json, reason, sizeof reason) != CLV_OK) {

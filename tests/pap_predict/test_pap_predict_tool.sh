@@ -61,6 +61,9 @@ tap_none 'the table has no control characters' grep -nP '[\x00-\x09\x1b]' <("$pr
 said=$("$predict" "$work" 2>&1 >"$work/out")
 tap_ok 'a folder is wrong' test $? -eq 2
 tap_has 'in words' 'Is a directory' "$said"
+tap_ok 'and without an empty table' test ! -s "$work/out"
+said=$("$predict" --json '' "$odd" 2>&1)
+tap_ok 'a nameless file of --json is told by the program' test "$said" = "clv-predict: --json '': No such file or directory"
 mkfifo "$work/fifo"
 for arguments in "$work/fifo" "--make trace:$work/fifo --ranks 2"; do
     # shellcheck disable=SC2086
