@@ -45,8 +45,11 @@ static const char *take_calls(void *fields, const char *text)
         return wanted;
     }
     const unsigned long long first = strtoull(text, NULL, 10), last = strtoull(second, NULL, 10);
-    if (last < first || last > UINT32_MAX) {
-        return wanted;
+    if (last > UINT32_MAX) {
+        return "A:B with B at most 4294967295";
+    }
+    if (last < first) {
+        return "A:B with A at most B";
     }
     choice->first_call = (uint32_t) first;
     choice->last_call = (uint32_t) last;

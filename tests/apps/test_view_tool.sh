@@ -175,9 +175,11 @@ for ranks in '' 0- 0, 0,,1 ' 0' +1 1-0 99999999999999999999 0-12 x; do
 done
 tap_ok 'one rank is not late' refuses 'at least two ranks' --ranks 3 "$work/job"
 tap_ok 'two are' test "$("$view" --ranks 3,5-5 --json "$work/job" | grep -c '"calls":50,"cells":100,')" -eq 1
-for calls in '' : 1: :1 ' 0:1' +0:1 -1:2 1:2:3 1.5:2 0:4294967296; do
+for calls in '' : 1: :1 ' 0:1' +0:1 -1:2 1:2:3 1.5:2; do
     tap_ok "--calls '$calls' is refused" refuses "--calls must be A:B, two numbers of calls, not '$calls'" --calls "$calls" "$work/job"
 done
+tap_ok '--calls 5:3 is told which is the smaller' refuses "--calls must be A:B with A at most B, not '5:3'" --calls 5:3 "$work/job"
+tap_ok 'and how large B can be' refuses "--calls must be A:B with B at most 4294967295, not '0:4294967296'" --calls 0:4294967296 "$work/job"
 tap_ok 'calls that there are not, too' refuses 'no recorded call fits' --calls 50:60 "$work/job"
 tap_ok 'in every format' refuses 'no recorded call fits' --export jsonl --calls 50:60 "$work/job"
 
