@@ -183,6 +183,15 @@ static char *read_input(size_t *n_bytes_p)
     return text;
 }
 
+/* Some editors begin a file with a byte-order mark. */
+static size_t mark_bytes(const char *text, size_t n_bytes)
+{
+    static const char mark[] = "\xef\xbb\xbf";
+    const size_t n = sizeof mark - 1;
+
+    return n_bytes >= n && memcmp(text, mark, n) == 0 ? n : 0;
+}
+
 /* Whether the plan is valid and equals that of the file. */
 static bool check_plan(const clv_plan_t *plan, const clv_parsed_t *parsed)
 {
@@ -295,7 +304,8 @@ int main(int argc, char **argv)
         return EXIT_USAGE;
     }
     status = EXIT_USAGE;
-    if (clv_instance_parse(text, n_bytes, &parsed, &error) != CLV_OK) {
+    const size_t n_mark = mark_bytes(text, n_bytes);
+    if (clv_instance_parse(text + n_mark, n_bytes - n_mark, &parsed, &error) != CLV_OK) {
         fprintf(stderr, "clv-plan: line %lld: %s\n", (long long) error.line, error.reason);
     } else {
         status = run(&request, &parsed);
