@@ -90,12 +90,9 @@ void clv_limit_text(int error, char *text, size_t n_bytes)
     (void) snprintf(text, n_bytes, hint[0] ? "%s (%s)" : "%s%s", strerror(error), hint);
 }
 
-void clv_limit_tell(const char *what, int error)
+void clv_limit_tell(const char *what, const char *users, const char *remedy, int error)
 {
     const char *hint = clv_limit_hint(error);
-    clv_log(
-        CLV_LOG_HOST,
-        "no %s for predictions or recording on this host: %s (%s%sset coll_clv_exchange 0); the "
-        "job goes on without",
-        what, strerror(error), hint, hint[0] ? ", or " : "");
+    clv_log(CLV_LOG_HOST, "no %s for %s on this host: %s (%s%s%s); the job goes on without", what,
+            users, strerror(error), hint, hint[0] ? ", or " : "", remedy);
 }

@@ -114,16 +114,19 @@ size_t clv_pap_table_bytes(const clv_pap_table_shape_t *shape)
     return layout(shape).n_bytes;
 }
 
-/* errno says why. The user is told once, whatever the number of groups. */
-static clv_status_t refuse(size_t n_bytes)
+/* errno says why. The user is told once of each kind, whatever the number of groups: those with
+ * shares are the recorder's. */
+static clv_status_t refuse(const clv_pap_table_shape_t *shape)
 {
-    static atomic_flag has_reported = ATOMIC_FLAG_INIT;
+    static atomic_flag has_reported[2] = {ATOMIC_FLAG_INIT, ATOMIC_FLAG_INIT};
     const int error = errno;
+    const bool records = shape->share_bytes > 0;
     char what[64];
-    if (!atomic_flag_test_and_set(&has_reported)) {
+    if (!atomic_flag_test_and_set(&has_reported[records])) {
         (void) snprintf(what, sizeof what, "shared memory of %zu MiB",
-                        (n_bytes + (1 << 20) - 1) >> 20);
-        clv_limit_tell(what, error);
+                        (clv_pap_table_bytes(shape) + (1 << 20) - 1) >> 20);
+        clv_limit_tell(what, records ? "recording" : "predictions",
+                       records ? "leave coll_clv_record empty" : "set coll_clv_exchange 0", error);
     }
     return CLV_NO_MEMORY;
 }
@@ -165,7 +168,7 @@ static clv_status_t map_memory(int fd, const clv_pap_table_shape_t *shape,
     *table = layout(shape);
     void *memory = mmap(NULL, table->n_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     if (memory == MAP_FAILED) {
-        const clv_status_t status = refuse(table->n_bytes);
+        const clv_status_t status = refuse(&table->shape);
         clv_free(table);
         return status;
     }
@@ -183,7 +186,7 @@ clv_status_t clv_pap_table_create(const clv_pap_table_shape_t *shape, uint64_t t
     }
     int fd = new_memory(n_bytes);
     if (fd < 0) {
-        return refuse(n_bytes);
+        return refuse(shape);
     }
     clv_status_t status = map_memory(fd, shape, table_p);
     if (status != CLV_OK) {
@@ -214,7 +217,7 @@ clv_status_t clv_pap_table_reserve(const clv_pap_table_t *table, int fd, int alw
     if (!always && !is_strict()) {
         return CLV_OK;
     }
-    return fallocate(fd, 0, 0, (off_t) table->n_bytes) == 0 ? CLV_OK : refuse(table->n_bytes);
+    return fallocate(fd, 0, 0, (off_t) table->n_bytes) == 0 ? CLV_OK : refuse(&table->shape);
 }
 
 static bool has_size(int fd, size_t n_bytes)

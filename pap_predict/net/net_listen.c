@@ -285,7 +285,7 @@ static int open_listener(const clv_net_server_t *server)
         clv_log(CLV_LOG_HOST, "none of the %d ports from %d on is free", (int) n_ports,
                 (int) server->port_min);
     } else {
-        clv_limit_tell("port", errno);
+        clv_limit_tell("port", "predictions or recording", "set coll_clv_exchange 0", errno);
     }
     return -1;
 }
