@@ -25,6 +25,9 @@ extern char **environ;
 /* Called for a name without its prefix. file: where it was found; NULL: the environment. */
 typedef void (*hear_t)(void *context, const char *name, size_t length, const char *file);
 
+/* Reads a file. */
+typedef void (*look_t)(const char *path, hear_t hear, void *context);
+
 /* Whether it is a registered parameter or an old name, which is not registered if the new one is
  * also set. */
 static bool is_known(const char *name, size_t length)
@@ -92,8 +95,33 @@ static void look_at_file(const char *path, hear_t hear, void *context)
     }
 }
 
+/* Reads options "-mca name value" of mpirun. */
+static void look_at_tuning(const char *path, hear_t hear, void *context)
+{
+    FILE *file = fopen(path, "re");
+    char word[LINE_BYTES];
+    bool is_name = false;
+
+    while (NULL != file && 1 == fscanf(file, "%511s", word)) {
+        if ('#' == word[0]) {
+            is_name = false;
+            if (EOF == fscanf(file, "%*[^\n]")) {
+                break;
+            }
+        } else {
+            if (is_name) {
+                look_at(word, "=", path, hear, context);
+            }
+            is_name = 0 == strcmp(word, "-mca") || 0 == strcmp(word, "--mca");
+        }
+    }
+    if (NULL != file) {
+        (void) fclose(file);
+    }
+}
+
 /* variable: the Open MPI variable that lists the paths. */
-static void look_at_files(const char *variable, hear_t hear, void *context)
+static void look_at_files(const char *variable, look_t look, hear_t hear, void *context)
 {
     const int index = mca_base_var_find("opal", "mca", "base", variable);
     const char *const *value = NULL;
@@ -109,7 +137,7 @@ static void look_at_files(const char *variable, hear_t hear, void *context)
         if (0 < length && length < sizeof path) {
             memcpy(path, at, length);
             path[length] = '\0';
-            look_at_file(path, hear, context);
+            look(path, hear, context);
         }
         at += length;
     }
@@ -118,8 +146,9 @@ static void look_at_files(const char *variable, hear_t hear, void *context)
 static void look_everywhere(hear_t hear, void *context)
 {
     look_at_environment(hear, context);
-    look_at_files("param_files", hear, context);
-    look_at_files("override_param_file", hear, context);
+    look_at_files("param_files", look_at_file, hear, context);
+    look_at_files("override_param_file", look_at_file, hear, context);
+    look_at_files("envar_file_prefix", look_at_tuning, hear, context); /* mpirun --tune */
 }
 
 /* Independent of the order in which names are found. */

@@ -122,6 +122,14 @@ files=$(mktemp -d)
 printf '# ours\n coll_clv_segmnt_bytes=4096\ncoll_clv_verbose = 0\n' >"$files/mca.conf"
 said=$(OMPI_MCA_mca_base_param_files=$files/mca.conf mpi_run -np 3 --mca coll clv "$probe" 10)
 misspelt 'in a file of parameters' "$segmnt (in $files/mca.conf)"
+said=$(OMPI_MCA_mca_base_param_file_prefix=$files/mca.conf mpi_run -np 3 --mca coll clv "$probe" 10) # what --am sets
+misspelt 'in a file of --am' "$segmnt (in $files/mca.conf)"
+printf '# -mca coll_clv_comment 1\n-x A=-mca --mca coll_clv_segmnt_bytes 4096 -mca coll_clv_verbose 0\n' >"$files/tuned"
+if mpirun --version | grep -q ' 4\.'; then # later ones put what it names into the environment
+    said=$(mpi_run -np 3 --tune "$files/tuned" --mca coll clv "$probe" 10)
+    misspelt 'in a file of --tune' "$segmnt (in $files/tuned)"
+    tap_ok 'and nothing else of it' test 1 -eq "$(grep -c 'is not a parameter of clv' <<<"$said")"
+fi
 rm -r "$files"
 said=$(mpi_run -np 3 --mca coll_clv_segmnt_bytes 4096 "$probe" 10)
 tap_lacks 'not where clv is only installed' 'not a parameter of clv' "$said"
