@@ -276,6 +276,18 @@ interrupted() { # NAME options ...: ends by itself, with a table and a JSON line
     [ $? -ne 0 ] && grep -q 'INTERRUPTED' "$output" && grep -Eq '^default +[0-9.]+ ' "$output" && [ "$(grep -c '"interrupted":true' "$json")" -eq 1 ] &&
         [ "$(wc -l <"$json")" -eq 1 ] && grep -q '^clv-bench: interrupted; 0 of 2 configurations are whole' "$output"
 }
+too_early() { # Ctrl-C in the balanced calls: no figures, and that is said
+    local pid json=$work/early.json
+    OMPI_MCA_odls_base_sigkill_timeout=3 PRTE_MCA_odls_base_sigkill_timeout=3 timeout --foreground 300 mpirun --oversubscribe -n 3 "$bench" \
+        --sizes 8,16 --balanced-calls 1000000 --warmup 0 --json "$json" >"$output" 2>&1 &
+    pid=$!
+    until [ "$(grep -c '^clv-bench: reduce, 8, ' "$output")" -ge 1 ] || ! kill -0 $pid 2>/dev/null; do sleep 0.1; done
+    kill -INT $pid
+    wait $pid
+    [ $? -ne 0 ] && [ ! -s "$json" ] && grep -qx 'clv-bench: interrupted before the first configuration was measured; nothing to show' "$output" &&
+        ! grep -q 'configurations are whole' "$output"
+}
+aside too_early
 aside interrupted calls --iterations 100000
 aside interrupted loops --loop --compute 5ms --delay 1ms --blocks 10000 --block-calls 10 --lead-calls 2
 # A full disk: told after the first configuration, not after the last.

@@ -58,6 +58,7 @@ typedef struct bench {
     choice_t choice;                    /* the current configuration */
     const clv_bench_results_t *factors; /* of the loop under way */
     int n_whole, n_planned;             /* configurations */
+    bool has_figures;                   /* of a configuration, if only in part */
     clv_bench_verdict_t total;
     char reason[1024];
 } bench_t;
@@ -323,6 +324,7 @@ static int64_t balanced_run_ns(const bench_t *bench, const clv_bench_metrics_t *
 
 static void add_verdict(bench_t *bench, clv_bench_verdict_t verdict)
 {
+    bench->has_figures = true;
     bench->total.n_wrong += verdict.n_wrong;
     bench->total.is_cpu_bound |= verdict.is_cpu_bound;
 }
@@ -453,6 +455,11 @@ static clv_status_t baseline_run_ns(bench_t *bench, clv_bench_results_t *results
 /* One line for people, on standard error, apart from tables and JSON lines. */
 static void tell_interrupted(const bench_t *bench)
 {
+    if (!bench->has_figures) {
+        fprintf(stderr, "clv-bench: interrupted before the first configuration was measured; "
+                        "nothing to show\n");
+        return;
+    }
     fprintf(stderr, "clv-bench: interrupted; %d of %d configurations are whole\n", bench->n_whole,
             bench->n_planned);
 }
