@@ -107,8 +107,9 @@ static void print_why(char *text, size_t size, const clv_verdict_facts_t *facts)
     } else if (!config->exchange) {
         (void) snprintf(text, size, "coll_clv_exchange is off, so nothing was measured");
     } else if (facts->n_calls <= CLV_CHOOSE_FIRST_CALLS) {
-        (void) snprintf(text, size, "%" PRId64 " calls are too few: trials begin after %d",
-                        facts->n_calls, CLV_CHOOSE_FIRST_CALLS);
+        (void) snprintf(text, size, "%" PRId64 " call%s too few: trials begin after %d",
+                        facts->n_calls, facts->n_calls == 1 ? " is" : "s are",
+                        CLV_CHOOSE_FIRST_CALLS);
     } else if (facts->gains.took_ns + facts->gains.unknown_ns == 0) {
         (void) snprintf(text, size,
                         "none of %" PRId64 " calls was measured; they may carry too few bytes "
@@ -141,6 +142,11 @@ static void print_same(char *text, size_t size, const clv_verdict_facts_t *facts
 {
     if (facts->n_calls == 0) {
         (void) snprintf(text, size, "no faster and no slower: clv took no call");
+    } else if (facts->n_calls == 1) {
+        (void) snprintf(
+            text, size,
+            "no faster and no slower: the previous function ran in the only call, because %s",
+            clv_reason_text(facts->reason));
     } else {
         (void) snprintf(text, size,
                         "no faster and no slower: the previous function ran in all %" PRId64

@@ -17,6 +17,7 @@
 #include "choose/choose_verdict.h"
 #include "coll_clv/coll_clv_process.h"
 #include "coll_clv/coll_clv_show.h"
+#include "util/util_text.h"
 #include "util/util_version.h"
 
 #define LINE_BYTES 4096 /* room for all reasons and all algorithms */
@@ -61,14 +62,15 @@ static void say_times(const coll_clv_component_t *component)
         if (0 == calls) {
             continue;
         }
-        add(&line, "%s: %llu calls", clv_collective_name(c), calls);
+        add(&line, "%s: %llu call%s", clv_collective_name(c), calls, clv_text_s((int64_t) calls));
         if (0 < times->planned_calls) {
             add(&line, "; %llu ran a plan, %.3f ms on average", times->planned_calls,
                 mean_ms(times->planned_ns, times->planned_calls));
         }
         if (0 < times->previous_calls) {
-            add(&line, "; %llu timed calls ran the previous function, %.3f ms",
-                times->previous_calls, mean_ms(times->previous_ns, times->previous_calls));
+            add(&line, "; %llu timed call%s ran the previous function, %.3f ms",
+                times->previous_calls, clv_text_s((int64_t) times->previous_calls),
+                mean_ms(times->previous_ns, times->previous_calls));
         }
         if (0 < times->newest_pace_ns) {
             add(&line, "; from one call to the next %.3f ms in the first %d, %.3f in the newest",
@@ -92,8 +94,8 @@ static void say_choices(const coll_clv_component_t *component)
     for (int r = 0; r < CLV_N_REASONS; r++) {
         const unsigned long long calls = coll_clv_counted(&component->fell_back[r]);
         if (0 < calls) {
-            add(&why, "%s %llu times %s", 0 == why.used ? "the previous function:" : ",", calls,
-                clv_reason_text(r));
+            add(&why, "%s %llu time%s %s", 0 == why.used ? "the previous function:" : ",", calls,
+                clv_text_s((int64_t) calls), clv_reason_text(r));
         }
     }
     if (0 < ran.used) {
@@ -124,8 +126,10 @@ static void say_waits(const coll_clv_counters_t *counters)
         add(&line, "rank 0 waited %.3f s in calls, %.3f of them asleep",
             (double) counters->waited_ns / 1e9, (double) counters->asleep_ns / 1e9);
         if (0 < counters->late_wakes) {
-            add(&line, "; it may have woken late %llu times, on average by at most %.3f ms",
-                counters->late_wakes, mean_ms(counters->late_wakes_ns, counters->late_wakes));
+            add(&line, "; it may have woken late %llu time%s, on average by at most %.3f ms",
+                (unsigned long long) counters->late_wakes,
+                clv_text_s((int64_t) counters->late_wakes),
+                mean_ms(counters->late_wakes_ns, counters->late_wakes));
         }
         say(&line);
     }

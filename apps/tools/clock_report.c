@@ -12,11 +12,12 @@
 #include "apps/bench/compare/bench_plot.h"
 #include "apps/bench/measure/bench_stats.h"
 #include "apps/cli/cli_json.h"
+#include "util/util_text.h"
 
 static void print_setting(FILE *file, const clock_setting_t *s)
 {
-    fprintf(file, "# %d ranks on %d hosts, reference %d, clock %s", s->n_ranks, s->n_hosts,
-            s->reference, s->clock);
+    fprintf(file, "# %d rank%s on %d host%s, reference %d, clock %s", s->n_ranks,
+            clv_text_s(s->n_ranks), s->n_hosts, clv_text_s(s->n_hosts), s->reference, s->clock);
     if (s->pretend_s != 0 || s->drift_ppm != 0) {
         fprintf(file, ", made wrong by up to %g s and %g ppm", s->pretend_s, s->drift_ppm);
     }

@@ -363,8 +363,9 @@ static int judge_folder(const options_t *options, const char *path)
         fprintf(stderr, "clv-predict: %s\n", reason);
     }
     if (status == CLV_OK && from.n_other_comms > 0) {
-        fprintf(stderr, "clv-predict: %lld calls of smaller communicators are left out\n",
-                (long long) from.n_other_comms);
+        fprintf(stderr, "clv-predict: %lld call%s of smaller communicators %s left out\n",
+                (long long) from.n_other_comms, clv_text_s(from.n_other_comms),
+                from.n_other_comms == 1 ? "is" : "are");
     }
     for (int32_t op = 0; op < CLV_ALLPROF_N_OPS && result == 0; op++) {
         result = judge_operation(options, &from, op);

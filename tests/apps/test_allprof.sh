@@ -66,7 +66,7 @@ tap_lacks 'messages are no collectives' send "$(<"$work/table")"
 cp -r "$work/job" "$work/others"
 sed -i '7s/^MPI_Comm_rank:\([0-9.]*\):.*/&\nMPI_Allreduce:\1:1:2:100:11,8,8:3:7,0,2:\1/' "$work/others/pmpi-trace-rank-1.txt"
 for tool in clv-view clv-predict; do
-    tap_has "$tool tells calls of smaller communicators that it leaves out" "$tool: 1 calls of smaller communicators are left out" \
+    tap_has "$tool tells calls of smaller communicators that it leaves out" "$tool: 1 call of smaller communicators is left out" \
         "$("$tools/$tool" "$work/others" 2>&1 >/dev/null)"
 done
 

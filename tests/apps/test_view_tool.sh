@@ -143,6 +143,13 @@ tap_ok 'the summary is UTF-8' is_utf8 <"$work/summary"
 tap_none 'without control characters' grep -nP '[\x00-\x1f\x7f]' "$work/summary"
 tap_ok 'of which one line names the stream' grep -q 'on Mx?</script>  $' "$work/summary"
 
+# ---- one of a kind
+"$make" "$work/one" 1 2 1
+tap_has 'one host and one call are singular' '2 ranks on 1 host, 1 call in' "$("$view" "$work/one")"
+"$make" "$work/one-left" 2 2 1
+rm "$work/one-left/made.1.clva"
+tap_has 'one call lacks ranks' '0 calls of ranks dropped; 1 call lacks ranks' "$("$view" "$work/one-left" 2>&1)"
+
 # ---- what is no record: told at once, not waited for
 mkdir -p "$work/fifo" "$work/folder/made.0.clva"
 mkfifo "$work/fifo/made.0.clva"

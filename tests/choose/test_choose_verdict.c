@@ -254,6 +254,8 @@ static void where_nothing_was_compared_it_is_said_why(void **state)
                  "(coll_clv_setup_bytes); run once with --mca coll ^clv and compare");
     facts.n_calls = 20;
     says(&facts, "unknown, because 20 calls are too few: trials begin after 20; run once");
+    facts.n_calls = 1;
+    says(&facts, "unknown, because 1 call is too few: trials begin after 20; run once");
     facts.n_calls = 60;
     facts.gains.unknown_ns = 1;
     says(&facts, "unknown, because no trial compared the plans with the previous function: trials "

@@ -38,6 +38,12 @@ tap_has 'a program that clv has no call of is told, too' \
     '9 reduces of 64 KiB or more not taken: coll_clv_collectives is bcast' "$said"
 verdict 'no call at all' 'no faster and no slower: clv took no call'
 
+# ---- one of a kind
+run "${summary[@]}" --mca coll_clv_collectives bcast "$probe" 20 1 0 others
+tap_has 'one call is singular' 'coll:clv: bcast: 1 call'$'\n' "$said"
+tap_has 'and one time' 'the previous function: 1 time the vector is below its min_bytes' "$said"
+verdict 'one call' 'no faster and no slower: the previous function ran in the only call, because the vector'
+
 # ---- more kinds of calls by turns than a communicator has places for: 18 powers of two
 kinds='left alone: more than 16 kinds of calls (collective, bytes by powers of two) took turns on a communicator'
 many=("${clv[@]}" --mca coll_clv_setup_bytes 0 --mca coll_clv_reduce_min_bytes 1 "$probe" 131072)

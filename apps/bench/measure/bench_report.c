@@ -10,6 +10,7 @@
 
 #include "apps/bench/measure/bench_stats.h"
 #include "util/util_alloc.h"
+#include "util/util_text.h"
 
 #define MS          1e6
 #define LEAST_DELAY 0.05 /* of the balanced run time: below it, there is hardly any overlap */
@@ -270,8 +271,9 @@ static void print_row(FILE *out, const clv_bench_results_t *results, int a, doub
     fprintf(out, "  %lld/%lld\n", (long long) after.n,
             (long long) count_flag(results, a, get_is_valid));
     if (setup->algorithms[a].is_hinted) {
-        fprintf(out, "  announced in %lld calls of %lld\n",
-                (long long) count_flag(results, a, get_is_hinted), (long long) results->n_rounds);
+        fprintf(out, "  announced in %lld call%s of %lld\n",
+                (long long) count_flag(results, a, get_is_hinted),
+                clv_text_s(count_flag(results, a, get_is_hinted)), (long long) results->n_rounds);
     }
 }
 
@@ -348,8 +350,10 @@ static void print_late_starts(FILE *out, const clv_bench_results_t *results,
     if ((double) verdict->n_unusable <= LATE_PART * (double) verdict->n_calls) {
         return;
     }
-    fprintf(out, "%lld calls of %lld were started late by some rank and do not count",
-            (long long) verdict->n_unusable, (long long) verdict->n_calls);
+    fprintf(out, "%lld call%s of %lld %s started late by some rank and %s not count",
+            (long long) verdict->n_unusable, clv_text_s(verdict->n_unusable),
+            (long long) verdict->n_calls, verdict->n_unusable == 1 ? "was" : "were",
+            verdict->n_unusable == 1 ? "does" : "do");
     if (!strcmp(results->options->sync, "window") && results->setup->window.rule->judge == NULL) {
         fprintf(out, ": --window %lld is too small, calls took up to %.0f us",
                 (long long) results->options->window_us, verdict->longest_ns / 1e3);

@@ -28,6 +28,7 @@
 #include "apps/bench/measure/bench_sync.h"
 #include "apps/cli/cli_file.h"
 #include "util/util_alloc.h"
+#include "util/util_text.h"
 
 #define MAX_ALGORITHMS   32
 #define MAX_ITEM         512
@@ -782,8 +783,8 @@ static int run(bench_t *bench)
         tell_interrupted(bench);
     }
     if (bench->total.n_wrong) {
-        fprintf(stderr, "clv-bench: %lld calls gave a wrong result\n",
-                (long long) bench->total.n_wrong);
+        fprintf(stderr, "clv-bench: %lld call%s gave a wrong result\n",
+                (long long) bench->total.n_wrong, clv_text_s(bench->total.n_wrong));
         return EXIT_WRONG_RESULT;
     }
     if (bench->setup.interrupted) {

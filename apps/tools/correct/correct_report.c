@@ -281,12 +281,13 @@ static void report_refinement(const correct_t *correct, FILE *out)
     const correct_refinement_t *refinement = &correct->refinement;
     const clv_clc_tally_t refined = clv_clc_sum(correct->result.refined);
     if (refinement->n_points > 0) {
-        fprintf(out,
-                "refined by the trace's own messages: %lld points of %u hosts, by %.3f us at most; "
-                "left %lld reversed, %lld violated\n",
-                (long long) refinement->n_points, refinement->n_hosts,
-                us(correct, (double) refinement->most), (long long) refined.n_reversed,
-                (long long) refined.n_violated);
+        fprintf(
+            out,
+            "refined by the trace's own messages: %lld point%s of %u host%s, by %.3f us at most; "
+            "left %lld reversed, %lld violated\n",
+            (long long) refinement->n_points, clv_text_s(refinement->n_points), refinement->n_hosts,
+            clv_text_s(refinement->n_hosts), us(correct, (double) refinement->most),
+            (long long) refined.n_reversed, (long long) refined.n_violated);
     }
 }
 
@@ -370,8 +371,8 @@ static void report_clock(const correct_t *correct, FILE *out)
             us(correct, (double) latency->inter), inside, latency->source,
             latency->n_halved ? "" : "\n");
     if (latency->n_halved > 0) {
-        fprintf(out, ", halved %d times since shifts grew beyond the clocks' errors\n",
-                latency->n_halved);
+        fprintf(out, ", halved %d time%s since shifts grew beyond the clocks' errors\n",
+                latency->n_halved, clv_text_s(latency->n_halved));
     }
 }
 

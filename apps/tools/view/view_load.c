@@ -204,8 +204,9 @@ static bool open_allprof(loader_t *loader, const char *folder)
         find_reversed(loader->view, &trace);
     }
     if (!loader->choice->is_quiet && !loader->failed && trace.n_other_comms > 0) {
-        fprintf(stderr, "clv-view: %lld calls of smaller communicators are left out\n",
-                (long long) trace.n_other_comms);
+        fprintf(stderr, "clv-view: %lld call%s of smaller communicators %s left out\n",
+                (long long) trace.n_other_comms, clv_text_s(trace.n_other_comms),
+                trace.n_other_comms == 1 ? "is" : "are");
     }
     clv_allprof_free(&trace);
     return !loader->failed;

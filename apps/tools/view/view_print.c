@@ -58,10 +58,12 @@ static void print_asleep(FILE *file, const view_t *view)
     const clv_clva_waits_t sum = sum_of_waits(view);
 
     if (sum.waited_ns > 0) {
-        fprintf(file,
-                "of %.3f s of waiting in calls, %.3f s asleep (coll_clv_wait); %lld calls may have "
-                "woken late\n",
-                (double) sum.waited_ns / 1e9, (double) sum.asleep_ns / 1e9, (long long) sum.n_late);
+        fprintf(
+            file,
+            "of %.3f s of waiting in calls, %.3f s asleep (coll_clv_wait); %lld call%s may have "
+            "woken late\n",
+            (double) sum.waited_ns / 1e9, (double) sum.asleep_ns / 1e9, (long long) sum.n_late,
+            clv_text_s(sum.n_late));
     }
 }
 
@@ -70,8 +72,9 @@ static void print_what(FILE *file, const view_t *view, const view_counts_t *coun
     const clv_clva_head_t *head = view_any_head(view);
     char not_taken[VIEW_LINE_BYTES];
 
-    fprintf(file, "%s: %d ranks on %d hosts, %lld calls in %.3f s, clocks within %.1f us\n",
-            head->program, (int) view->n_ranks, (int) view->n_nodes, (long long) counts->n_calls,
+    fprintf(file, "%s: %d rank%s on %d host%s, %lld call%s in %.3f s, clocks within %.1f us\n",
+            head->program, (int) view->n_ranks, clv_text_s(view->n_ranks), (int) view->n_nodes,
+            clv_text_s(view->n_nodes), (long long) counts->n_calls, clv_text_s(counts->n_calls),
             (double) counts->run_ns / 1e9, (double) view->worst_bound_ns / 1e3);
     fprintf(file,
             "in MPI %.1f ms a rank, %.1f %% of the run; waiting for later ranks: %.1f %% of that, "
@@ -86,14 +89,16 @@ static void print_what(FILE *file, const view_t *view, const view_counts_t *coun
                 view->reversed[0] != '\0' ? view->reversed : "none");
     }
     if (counts->n_dropped > 0 || counts->n_incomplete > 0) {
-        fprintf(file, "%lld calls of ranks dropped; %lld calls lack ranks\n",
-                (long long) counts->n_dropped, (long long) counts->n_incomplete);
+        fprintf(file, "%lld call%s of ranks dropped; %lld call%s ranks\n",
+                (long long) counts->n_dropped, clv_text_s(counts->n_dropped),
+                (long long) counts->n_incomplete, counts->n_incomplete == 1 ? " lacks" : "s lack");
     }
     if (counts->n_requests > 0) {
         fprintf(file,
-                "beside these %lld nonblocking and persistent calls in %d streams: "
+                "beside these %lld nonblocking and persistent call%s in %d stream%s: "
                 "clv plans none\n",
-                (long long) counts->n_requests, (int) counts->n_request_streams);
+                (long long) counts->n_requests, clv_text_s(counts->n_requests),
+                (int) counts->n_request_streams, clv_text_s(counts->n_request_streams));
     }
     view_not_taken(view, not_taken, sizeof not_taken);
     if (not_taken[0] != '\0') {
@@ -278,8 +283,9 @@ static void print_ranks(FILE *file, const view_t *view, const view_counts_t *cou
     print_order(file, view, counts, order);
     if (counts->n_named < counts->n_calls) {
         fprintf(file,
-                "who was last cannot be told for %lld of %lld calls: clocks are not that good\n",
-                (long long) (counts->n_calls - counts->n_named), (long long) counts->n_calls);
+                "who was last cannot be told for %lld of %lld call%s: clocks are not that good\n",
+                (long long) (counts->n_calls - counts->n_named), (long long) counts->n_calls,
+                clv_text_s(counts->n_calls));
     }
     clv_free(order);
 }
@@ -294,8 +300,8 @@ static void print_predictions(FILE *file, const view_t *view, const view_counts_
         error_ns += counts->streams[i].error_ns * (double) counts->streams[i].n_predicted;
     }
     if (n > 0) {
-        fprintf(file, "\n%lld calls were predicted, wrong by %.3f ms in the mean\n", (long long) n,
-                ms(error_ns / (double) n));
+        fprintf(file, "\n%lld call%s predicted, wrong by %.3f ms in the mean\n", (long long) n,
+                n == 1 ? " was" : "s were", ms(error_ns / (double) n));
     }
 }
 
