@@ -276,6 +276,34 @@ dead_links() {
     done <"$alone/links"
 }
 tap_none 'and no link of a page is dead' dead_links
+# Links to headings of these pages. GitHub's form of one: small letters, no marks, blanks as hyphens, and a number
+# behind what comes again.
+dead_anchors() {
+    awk '
+        function anchor(text) {
+            gsub(/\]\([^)]*\)/, "", text); gsub(/[^[:alnum:] _-]/, "", text); gsub(/ /, "-", text)
+            return tolower(text)
+        }
+        FNR == 1 { is_code = 0 }
+        /^ *```/ { is_code = !is_code; next }
+        is_code { next }
+        /^#+ / { sub(/^#+ +/, ""); name = FILENAME "#" anchor($0); if (n[name]++) name = name "-" n[name] - 1; is_there[name] = 1 }
+        { rest = $0
+          while (match(rest, /\]\([^):# ]*#[^) ]+/)) {
+              link = substr(rest, RSTART + 2, RLENGTH - 2); rest = substr(rest, RSTART + RLENGTH)
+              folder = page = FILENAME; sub(/[^\/]*$/, "", folder)
+              split(link, part, "#"); if (part[1] != "") page = folder part[1]
+              while (sub(/[^\/]+\/\.\.\//, "", page)) { }
+              wants[++n_links] = page "#" part[2]; from[n_links] = FILENAME } }
+        END { for (i = 1; i <= n_links; i++) if (!(wants[i] in is_there)) print from[i] " links to " wants[i] ", which is not there" }' "$@"
+}
+mapfile -t pages < <(find README.md CONTRIBUTING.md docs -name '*.md')
+tap_none 'nor any to a heading' dead_anchors "${pages[@]}"
+mkdir "$alone/a"
+printf '# The `one`, _two_: three\n# Again\n```\n# code\n```\n# Again\n[x](#again-1) [y](#again-2) [z](#code)\n' >"$alone/a/b.md"
+printf '[v](a/b.md#the-one-_two_-three) [w](a/../a/b.md#The)\n' >"$alone/c.md"
+sees_anchors() { diff <(dead_anchors "$alone/a/b.md" "$alone/c.md" | sed 's/.*#//; s/,.*//') <(printf '%s\n' again-2 code The); }
+tap_ok 'a dead one is seen' sees_anchors
 
 # Stored measurements: names of files, but of no folder of the machine that measured.
 foreign_folders() { grep -rnoE --include='*.json*' '[":](/tmp|/home|/root|/work|/var)/[^"]*' docs; }
