@@ -38,7 +38,7 @@ enum {
  * coll_clv_run_... of the component), or BOTH(function and generator, policy): if forced, the
  * function, which needs no group and no forecast; if auto chooses it, plans of the same schedule.
  * order: FIXED: the same plan in each call; BY_RANKING: by the ranking of the predicted arrivals;
- * BY_TIMES: by the times themselves. The previous function has no plan: its order says nothing.
+ * BY_TIMES: by the times themselves. Where there is no plan the order says nothing.
  * traits: bits CLV_TRAIT_..., 0: none.
  * unfit: the rule unfit_... of choose_tables.c that gives the reason against a call.
  * Order is the code, the order in which the chooser tries plans, and that of the documentation. */
@@ -71,7 +71,9 @@ enum {
     XX(HELPER_TREES, helper_trees, CLV_OF(ALLREDUCE), PLAN("helper-trees", AHEAD),     BY_TIMES, \
        CLV_TRAIT_MANY,                         order,    "trees of the early ranks, to which late ranks send their vectors; for many ranks") \
     XX(HOST_CHAINS,  host_chains,  CLV_OF(REDUCE),    PLAN("node-sorted", AHEAD),      FIXED, \
-       CLV_TRAIT_HOSTS | CLV_TRAIT_LATE,       order,    "a chain inside each host and one between hosts, the same in each call")
+       CLV_TRAIT_HOSTS | CLV_TRAIT_LATE,       order,    "a chain inside each host and one between hosts, the same in each call") \
+    XX(TWO_LEVELS,   two_levels,   CLV_OF_ALL,        OWN(two_levels),                 BY_RANKING, \
+       0,                                      order,    "collectives inside each host and between the hosts' leaders, each with its own plans; for many ranks")
 /* clang-format on */
 
 /* The word that stands for none of them. */

@@ -108,6 +108,10 @@
     CLV_COLLECTIVE_MAP(CLV_PARAMETER_OF_COLLECTIVE, XX)                                            \
     XX(INT,    min_ranks,        NONE,         3,       2,   1048576,    "ranks",   4,   EQUAL,    \
        "Smallest communicator that clv predicts and plans")                                        \
+    XX(INT,    two_level_ranks,  NONE,         4096,    0,   1048576,    "ranks",   5,   EQUAL,    \
+       "A communicator with more ranks than this, and several on a host, is run as two levels of " \
+       "communicators: the ranks of each host, and one rank per host. Only their forecasts and "   \
+       "plans are made, and only while they are no slower than the previous function. 0: never")   \
     XX(INT,    segment_bytes,    NONE,         0,       0,   1073741824, "bytes",   5,   EQUAL,    \
        "Segment size of plans; 0: chosen for each vector")                                         \
     XX(INT,    early_bytes,      NONE,         0,       0,   1073741824, "bytes",   6,   EQUAL,    \

@@ -17,7 +17,8 @@
     XX(FEW_ELEMENTS,     few_elements,     "the vector has fewer elements than the algorithm "     \
        "needs")                                                                                    \
     XX(REPRODUCIBLE,     reproducible,     "coll_clv_reproducible asks for a fixed order")         \
-    XX(MANY_RANKS,       many_ranks,       "the communicator has more ranks than any plan")        \
+    XX(MANY_RANKS,       many_ranks,                                                               \
+       "the communicator has more ranks than a plan, or than coll_clv_two_level_ranks")            \
     XX(TOO_SMALL,        too_small,                                                                \
        "the vector is below its min_bytes, or the communicator below coll_clv_min_ranks")          \
     XX(EXCHANGE_OFF,     exchange_off,     "coll_clv_exchange is off")                             \

@@ -202,6 +202,9 @@ typedef struct coll_clv_module {
     int64_t n_calls; /* of all its collectives, counted if coll_clv_verbose tells them */
     coll_clv_ran_t ran;
     struct coll_clv_record_of_module *record; /* NULL: nothing is recorded */
+    struct coll_clv_levels *levels;           /* coll_clv_levels.h; NULL: none */
+    bool has_asked_levels;                    /* they were to be made */
+    bool is_level;                            /* this is one of another communicator's levels */
 } coll_clv_module_t;
 OBJ_CLASS_DECLARATION(coll_clv_module_t);
 
@@ -217,6 +220,10 @@ void coll_clv_barrier_offer(coll_clv_module_t *module);
 void coll_clv_barrier_enable(coll_clv_module_t *module, struct ompi_communicator_t *comm);
 void coll_clv_barrier_disable(coll_clv_module_t *module, struct ompi_communicator_t *comm);
 void coll_clv_barrier_free(coll_clv_module_t *module);
+
+/* coll_clv_hint.c: ours in a communicator; NULL: it has none, or another component wraps it. NULL
+ * and MPI_COMM_NULL are fine. */
+coll_clv_module_t *coll_clv_module_of(struct ompi_communicator_t *comm);
 
 mca_coll_base_module_t *mca_coll_clv_comm_query(struct ompi_communicator_t *comm, int *priority);
 

@@ -56,6 +56,9 @@ static void count_span(int64_t arrival_ns, int64_t exit_ns)
 void coll_clv_account(const coll_clv_call_t *call, const clv_pap_call_t *numbered,
                       const coll_clv_node_plan_t *node_plan, int64_t took_ns)
 {
+    if (call->module->is_level) { /* the whole call is accounted for */
+        return;
+    }
     pthread_mutex_lock(&mca_coll_clv_component.account);
     count_time(call->collective, node_plan->decision.algorithm, took_ns);
     if (!node_plan->is_fixed) {

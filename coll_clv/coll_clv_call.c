@@ -8,6 +8,7 @@
  *   not a call that clv can run --------------------> the previous function, or coll_clv_fallback
  *   a rank lacks clv or has other parameters --------> the previous function
  *   a rank's buffers may be in device memory -------> the previous function
+ *   more ranks than coll_clv_two_level_ranks -------> two levels of communicators, if no slower
  *   forced to an algorithm that needs no plan ------> that algorithm
  *   all ranks share one host's processors ----------> the previous function, or coll_clv_fallback
  *   too few bytes so far to be worth a set-up ------> a plan for equal arrivals, or the previous
@@ -29,6 +30,7 @@
 #include "coll_clv/coll_clv_failure.h"
 #include "coll_clv/coll_clv_fit.h"
 #include "coll_clv/coll_clv_group.h"
+#include "coll_clv/coll_clv_levels.h"
 #include "coll_clv/coll_clv_processors.h"
 #include "coll_clv/coll_clv_record.h"
 #include "coll_clv/coll_clv_run.h"
@@ -108,7 +110,8 @@ static CLV_COLD int run_watched(const coll_clv_call_t *call)
     const clv_choose_config_t *config = &call->module->config;
     int rc;
 
-    if (0 == depth && 0 != (coll_clv_watched(config) >> call->collective & 1) &&
+    if (0 == depth && !call->module->is_level &&
+        0 != (coll_clv_watched(config) >> call->collective & 1) &&
         (NULL == call->op || ompi_op_is_commute(call->op)) &&
         coll_clv_total_bytes(call->count, call->dtype) >=
             coll_clv_least_bytes(config, (int32_t) call->collective)) {
@@ -149,20 +152,38 @@ static CLV_COLD int run_yielding(const coll_clv_call_t *call, int32_t algorithm,
     return rc;
 }
 
+static int run_where_shared(const coll_clv_call_t *call, int32_t algorithm, int reason)
+{
+    return call->module->shares_processors ? run_yielding(call, algorithm, reason)
+                                           : run(call, algorithm, reason);
+}
+
 static CLV_HOT int dispatch(coll_clv_call_t *call)
 {
     const int32_t forced = clv_choose_forced(&call->module->config, (int32_t) call->collective);
-    int32_t algorithm = forced;
+    int32_t algorithm = CLV_ALGORITHM_AUTO;
     int unfit, reason;
 
     if (NULL != call->module->group) {
         coll_clv_group_fetch(call->module->group);
     }
-    coll_clv_count(&mca_coll_clv_component.calls[call->collective], 1);
+    if (!call->module->is_level) {
+        coll_clv_count(&mca_coll_clv_component.calls[call->collective], 1);
+    }
     call->is_fixed =
         clv_choose_has_fixed((int32_t) call->collective) && coll_clv_must_keep_order(call);
     unfit = coll_clv_is_planned(forced) ? coll_clv_unfit_for_plans(call, forced)
                                         : coll_clv_unfit_for_own(call, forced);
+    if (CLV_FIT == unfit || CLV_REASON_MANY_RANKS == unfit) {
+        algorithm = coll_clv_levels_choose(call, forced, &reason);
+    }
+    if (CLV_ALGORITHM_AUTO != algorithm) {
+        return run_where_shared(call, algorithm, reason);
+    }
+    if (CLV_ALGORITHM_TWO_LEVELS == forced && CLV_FIT == unfit) {
+        unfit = CLV_REASON_NO_PLAN;
+    }
+    algorithm = forced;
     if (CLV_FIT != unfit) {
         algorithm = coll_clv_fallback(call, unfit);
         if (CLV_ALGORITHM_PREVIOUS == algorithm) {
@@ -176,8 +197,7 @@ static CLV_HOT int dispatch(coll_clv_call_t *call)
         return coll_clv_run_without_plan(call, CLV_ALGORITHM_PREVIOUS, CLV_REASON_DEVICES);
     }
     reason = CLV_FIT != unfit ? unfit : CLV_REASON_FORCED;
-    return call->module->shares_processors ? run_yielding(call, algorithm, reason)
-                                           : run(call, algorithm, reason);
+    return run_where_shared(call, algorithm, reason);
 }
 
 CLV_HOT int coll_clv_call(coll_clv_call_t *call)

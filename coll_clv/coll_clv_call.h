@@ -121,6 +121,7 @@ int coll_clv_run_rabenseifner(const coll_clv_call_t *call);
 /* coll_clv_ring.c: commutative operations; any count, root and number of ranks. Takes scratch of
  * two chunks of count / n_ranks elements, and 2 (n_ranks - 1) messages one after the other. */
 int coll_clv_run_ring(const coll_clv_call_t *call);
+int coll_clv_run_two_levels(const coll_clv_call_t *call); /* coll_clv_levels.h */
 
 /* At verbosity 10, rank 0 logs a line when a call of this shape takes another algorithm, or for
  * another reason, than the last one. At verbosity 30, every rank logs every call. Costs nothing

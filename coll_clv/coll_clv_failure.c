@@ -16,7 +16,7 @@
 #include "util/util_alloc.h"
 #include "util/util_time.h"
 
-static bool job_survives_failures(void)
+bool coll_clv_failure_is_survived(void)
 {
 #if COLL_CLV_HAS_ULFM
     return ompi_ftmpi_enabled;
@@ -30,7 +30,7 @@ int coll_clv_failure_awaited(struct ompi_communicator_t *comm)
     const int64_t end_ns = clv_local_now_ns() + COLL_CLV_NOTICE_NS;
     int rc = coll_clv_failure_of(comm);
 
-    while (OMPI_SUCCESS == rc && job_survives_failures() && clv_local_now_ns() < end_ns) {
+    while (OMPI_SUCCESS == rc && coll_clv_failure_is_survived() && clv_local_now_ns() < end_ns) {
         opal_progress();
         rc = coll_clv_failure_of(comm);
     }

@@ -64,6 +64,9 @@ static inline int coll_clv_failure_or_broken(struct ompi_communicator_t *comm,
                                                                               : failure;
 }
 
+/* Whether the job was started to survive failures. */
+bool coll_clv_failure_is_survived(void);
+
 /* The same for a rank that has lost its connection to another process and does not know why:
  * neighbours notice a dead process sooner than Open MPI. Makes MPI progress for at most
  * COLL_CLV_NOTICE_NS, and only if the job was started to survive failures. */

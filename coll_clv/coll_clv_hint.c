@@ -8,6 +8,7 @@
 #include "coll_clv/coll_clv.h"
 
 #include "coll_clv/coll_clv_group.h"
+#include "coll_clv/coll_clv_levels.h"
 #include "coll_clv/coll_clv_sleep.h"
 #include "util/util_time.h"
 
@@ -21,7 +22,7 @@ static bool is_ours(const mca_coll_base_module_t *module)
            ((const opal_object_t *) module)->obj_class == OBJ_CLASS(coll_clv_module_t);
 }
 
-static coll_clv_module_t *module_of(struct ompi_communicator_t *comm)
+coll_clv_module_t *coll_clv_module_of(struct ompi_communicator_t *comm)
 {
     if (NULL == comm || MPI_COMM_NULL == comm || NULL == comm->c_coll) {
         return NULL;
@@ -37,8 +38,11 @@ static coll_clv_module_t *module_of(struct ompi_communicator_t *comm)
 
 static clv_pap_group_t *pap_of(struct ompi_communicator_t *comm)
 {
-    coll_clv_module_t *module = module_of(comm);
+    coll_clv_module_t *module = coll_clv_module_of(comm);
 
+    if (NULL != module && NULL != module->levels) {
+        module = coll_clv_module_of(coll_clv_levels_hinted(module->levels));
+    }
     return NULL == module || NULL == module->group ? NULL : coll_clv_group_pap(module->group);
 }
 
@@ -75,7 +79,7 @@ static coll_clv_waits_t *waits_of(coll_clv_module_t *module)
 
 long long coll_clv_expected_wait_ns(MPI_Comm comm)
 {
-    coll_clv_module_t *module = module_of(comm);
+    coll_clv_module_t *module = coll_clv_module_of(comm);
     coll_clv_waits_t *waits = NULL == module ? NULL : waits_of(module);
 
     return NULL == waits ? -1 : coll_clv_sleep_expected(waits);

@@ -16,6 +16,7 @@
 #include "coll_clv/coll_clv_call.h"
 #include "coll_clv/coll_clv_fit.h"
 #include "coll_clv/coll_clv_group.h"
+#include "coll_clv/coll_clv_levels.h"
 #include "coll_clv/coll_clv_record.h"
 #include "coll_clv/coll_clv_sleep.h"
 #include "util/util_log.h"
@@ -29,6 +30,7 @@ static void module_construct(coll_clv_module_t *module)
 static void module_destruct(coll_clv_module_t *module)
 {
     coll_clv_compare_end(&module->compare);
+    coll_clv_levels_free(module->levels);
     coll_clv_group_free(module->group);
     coll_clv_scratch_free(&module->scratch);
     coll_clv_record_free(module);

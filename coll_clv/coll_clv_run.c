@@ -11,10 +11,14 @@
 
 static void count_run(const coll_clv_call_t *call, int algorithm, int reason)
 {
-    coll_clv_count(&mca_coll_clv_component.ran[algorithm], 1);
+    const bool is_previous = CLV_ALGORITHM_PREVIOUS == algorithm;
+
+    if (!is_previous || !call->module->is_level) {
+        coll_clv_count(&mca_coll_clv_component.ran[algorithm], 1);
+    }
     call->module->ran.choice = (uint8_t) algorithm;
     call->module->ran.reason = (uint8_t) reason;
-    if (CLV_ALGORITHM_PREVIOUS == algorithm) {
+    if (is_previous && !call->module->is_level) {
         coll_clv_count(&mca_coll_clv_component.fell_back[reason], 1);
     }
     if (mca_coll_clv_component.params.verbose >= CLV_LOG_INFO) { /* small calls pay for this, too */

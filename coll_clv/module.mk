@@ -21,6 +21,7 @@ clv_coll_clv_headers = \
 	coll_clv/coll_clv_group.h \
 	coll_clv/coll_clv_hwloc.h \
 	coll_clv/coll_clv_known.h \
+	coll_clv/coll_clv_levels.h \
 	coll_clv/coll_clv_peers.h \
 	coll_clv/coll_clv_process.h \
 	coll_clv/coll_clv_processors.h \
@@ -57,6 +58,7 @@ clv_coll_clv_sources = \
 	coll_clv/coll_clv_help.c \
 	coll_clv/coll_clv_hint.c \
 	coll_clv/coll_clv_known.c \
+	coll_clv/coll_clv_levels.c \
 	coll_clv/coll_clv_module.c \
 	coll_clv/coll_clv_params.c \
 	coll_clv/coll_clv_pvars.c \
