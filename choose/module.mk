@@ -1,7 +1,7 @@
 # choose: sources, tests.
 clv_choose_headers = choose/choose.h choose/choose_algorithms.h choose/choose_collectives.h \
 	choose/choose_parameters.h choose/choose_reasons.h choose/choose_node_plan.h \
-	choose/choose_gain.h choose/choose_guard.h choose/choose_keys.h choose/choose_late.h choose/choose_iterations.h choose/choose_policy.h choose/choose_previous.h choose/choose_print.h choose/choose_score.h \
+	choose/choose_gain.h choose/choose_guard.h choose/choose_keys.h choose/choose_late.h choose/choose_iterations.h choose/choose_levels.h choose/choose_policy.h choose/choose_previous.h choose/choose_print.h choose/choose_score.h \
 	choose/choose_search.h choose/choose_try.h choose/choose_verdict.h choose/choose_wait.h
 clv_choose_sources = choose/choose.c choose/choose_gain.c choose/choose_guard.c choose/choose_keys.c choose/choose_late.c choose/choose_node_plan.c choose/choose_iterations.c choose/choose_previous.c choose/choose_print.c \
 	choose/choose_score.c choose/choose_search.c choose/choose_tables.c choose/choose_try.c choose/choose_verdict.c choose/choose_wait.c

@@ -8,7 +8,7 @@
 
 #include "ompi/group/group.h"
 
-#include "choose/choose_policy.h"
+#include "choose/choose_levels.h"
 #include "choose/choose_wait.h"
 #include "coll_clv/coll_clv_account.h"
 #include "coll_clv/coll_clv_buffers.h"
@@ -23,20 +23,6 @@
 #include "util/util_min_max.h"
 #include "util/util_time.h"
 
-#define N_BLOCK (CLV_POLICY_CHANGE_CALLS + CLV_POLICY_BLOCK_CALLS)
-
-enum { BY_LEVELS, BY_PREVIOUS, N_WAYS };
-typedef enum verdict { IS_OPEN, HAS_WON, HAS_LOST } verdict_t;
-
-/* Of a collective and size class. Blocks alternate, two levels first; in that first block streams
- * learn, and nothing counts. */
-typedef struct trial {
-    int32_t n_calls;
-    verdict_t verdict;
-    int64_t newest_ns; /* arrival of the newest call, local */
-    int64_t iteration_ns[N_WAYS][CLV_POLICY_BLOCK_CALLS];
-} trial_t;
-
 struct coll_clv_levels {
     struct ompi_communicator_t *host; /* this host's ranks; rank 0 is the leader */
     struct ompi_communicator_t
@@ -46,7 +32,7 @@ struct coll_clv_levels {
     void *sum;           /* of a host, on its leader: memory kept between calls */
     size_t sum_bytes;
     int failure; /* of an earlier call: every later one fails alike */
-    trial_t trials[CLV_N_COLLECTIVES][CLV_WAIT_SIZES];
+    clv_levels_trial_t trials[CLV_N_COLLECTIVES][CLV_WAIT_SIZES];
 };
 
 /* ---- making and freeing ---------------------------------------------------------------------- */
@@ -171,80 +157,50 @@ static void make_levels(const coll_clv_call_t *call)
 
 /* ---- the trial ------------------------------------------------------------------------------- */
 
-static int way_of(int32_t call)
-{
-    return 0 == call / N_BLOCK % 2 ? BY_LEVELS : BY_PREVIOUS;
-}
-
-static int64_t median_ns(int64_t *values)
-{
-    for (int i = 1; i < CLV_POLICY_BLOCK_CALLS; i++) {
-        for (int j = i; 0 < j && values[j] < values[j - 1]; j--) {
-            const int64_t larger = values[j - 1];
-            values[j - 1] = values[j];
-            values[j] = larger;
-        }
-    }
-    return values[CLV_POLICY_BLOCK_CALLS / 2];
-}
-
-/* The slowest rank's pace counts. This allreduce is nested in our call, so it goes to the previous
+/* The slowest rank's medians. This allreduce is nested in our call, so it goes to the previous
  * function on all ranks. */
-static bool are_levels_slower(const coll_clv_call_t *call, trial_t *trial)
+static void judge(const coll_clv_call_t *call, clv_levels_trial_t *trial)
 {
     const mca_coll_base_comm_coll_t *coll = call->comm->c_coll;
-    int64_t ns[N_WAYS] = {median_ns(trial->iteration_ns[BY_LEVELS]),
-                          median_ns(trial->iteration_ns[BY_PREVIOUS])};
-    const int rc = coll->coll_allreduce(MPI_IN_PLACE, ns, N_WAYS, MPI_INT64_T, MPI_MAX, call->comm,
-                                        coll->coll_allreduce_module);
+    int64_t ns[] = {clv_levels_median(trial->iteration_ns[CLV_LEVELS_USED]),
+                    clv_levels_median(trial->iteration_ns[CLV_LEVELS_UNUSED])};
 
+    if (OMPI_SUCCESS != coll->coll_allreduce(MPI_IN_PLACE, ns, CLV_LEVELS_WAYS, MPI_INT64_T,
+                                             MPI_MAX, call->comm, coll->coll_allreduce_module)) {
+        ns[CLV_LEVELS_USED] = INT64_MAX;
+    }
+    clv_levels_judge(trial, ns);
     if (0 == ompi_comm_rank(call->comm)) {
         clv_log(CLV_LOG_INFO,
-                "%s of %lld bytes on %s: %.3f ms from call to call with two levels, "
-                "%.3f without",
+                "%s of %lld bytes on %s: from call to call %.3f ms with two levels, %.3f without",
                 clv_collective_name((int) call->collective), (long long) call->total_bytes,
-                call->comm->c_name, (double) ns[BY_LEVELS] / 1e6, (double) ns[BY_PREVIOUS] / 1e6);
+                call->comm->c_name, (double) ns[CLV_LEVELS_USED] / 1e6,
+                (double) ns[CLV_LEVELS_UNUSED] / 1e6);
     }
-    return OMPI_SUCCESS != rc || ns[BY_LEVELS] > ns[BY_PREVIOUS];
-}
-
-/* Two levels lose with one pair of blocks, and win with two. */
-static void judge(const coll_clv_call_t *call, trial_t *trial)
-{
-    const int64_t now_ns = clv_local_now_ns();
-    const int32_t last = trial->n_calls - 1, at = last % N_BLOCK - CLV_POLICY_CHANGE_CALLS;
-
-    if (last >= N_BLOCK && 0 <= at) {
-        trial->iteration_ns[way_of(last)][at] = now_ns - trial->newest_ns;
-    }
-    trial->newest_ns = now_ns;
-    if (3 * N_BLOCK == trial->n_calls || 5 * N_BLOCK == trial->n_calls) {
-        trial->verdict = are_levels_slower(call, trial)  ? HAS_LOST
-                         : 5 * N_BLOCK == trial->n_calls ? HAS_WON
-                                                         : IS_OPEN;
-    }
-    trial->n_calls++;
 }
 
 static int32_t try_levels(const coll_clv_call_t *call, int *reason_p)
 {
-    trial_t *trial =
-        &call->module->levels->trials[call->collective][clv_wait_size_class(call->total_bytes)];
+    const bool is_too_large = call->module->config.n_ranks > CLV_SCHED_MAX_RANKS;
+    coll_clv_levels_t *levels = call->module->levels;
+    clv_levels_trial_t *trial =
+        &levels->trials[call->collective][clv_wait_size_class(call->total_bytes)];
 
-    if (IS_OPEN == trial->verdict) {
+    if (CLV_LEVELS_OPEN == trial->verdict && clv_levels_begin(trial, clv_local_now_ns())) {
         judge(call, trial);
     }
-    if (IS_OPEN == trial->verdict) {
-        *reason_p = CLV_REASON_TRYING;
-        return BY_LEVELS == way_of(trial->n_calls - 1) ? CLV_ALGORITHM_TWO_LEVELS
-                                                       : CLV_ALGORITHM_PREVIOUS;
-    }
-    *reason_p = HAS_WON == trial->verdict ? CLV_REASON_MANY_RANKS : CLV_REASON_NO_GAIN;
-    if (HAS_WON == trial->verdict) {
+    switch (trial->verdict) {
+    case CLV_LEVELS_WON:
+        *reason_p = CLV_REASON_MANY_RANKS;
         return CLV_ALGORITHM_TWO_LEVELS;
+    case CLV_LEVELS_LOST:
+        *reason_p = CLV_REASON_NO_GAIN;
+        return is_too_large ? CLV_ALGORITHM_PREVIOUS : CLV_ALGORITHM_AUTO;
+    default:
+        *reason_p = CLV_REASON_TRYING;
+        return CLV_LEVELS_USED == clv_levels_way(trial->n_calls - 1) ? CLV_ALGORITHM_TWO_LEVELS
+                                                                     : CLV_ALGORITHM_PREVIOUS;
     }
-    return call->module->config.n_ranks > CLV_SCHED_MAX_RANKS ? CLV_ALGORITHM_PREVIOUS
-                                                              : CLV_ALGORITHM_AUTO;
 }
 
 static bool are_wanted(const coll_clv_call_t *call, int32_t forced)

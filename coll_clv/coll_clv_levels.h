@@ -4,8 +4,10 @@
  * host, and one rank per host, its leader.
  *
  *      MPI_Reduce of 65,536 ranks on 512 hosts
- *       ├ host communicator, 128 ranks: reduce to the leader       \ ordinary communicators, on which
- *       └ leaders' communicator, 512 ranks: reduce to root's host  / clv is selected as on any other
+ *       ├ host communicator, 128 ranks: reduce to the leader
+ *       └ leaders' communicator, 512 ranks: reduce to the root's host
+ *
+ * Both are ordinary communicators, on which clv is selected as on any other.
  *
  * What: knowledge, agreement and plans are of hosts above and of one host's ranks below, so memory
  * and bytes grow with hosts and with a host's ranks, not with all ranks. To the leaders, a host
@@ -17,8 +19,8 @@
  *
  * Every rank or none: both communicators are made inside a call, by Open MPI's own functions, whose
  * collectives then go to the previous functions (coll_clv_enter). If that fails on one rank, all
- * ranks go without. Per collective and size class, a trial in blocks of calls compares the times
- * from call to call with the previous function's; the slower is not used again.
+ * ranks go without. Per collective and size class, a trial compares them with the previous function
+ * (choose/choose_levels.h).
  *
  * Memory: 9 kB, on a leader 2 bytes per rank and a vector more; and what clv takes for the two
  * communicators. Threads: as MPI demands of a communicator, one call at a time.

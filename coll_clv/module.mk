@@ -97,9 +97,11 @@ tests_mpi_padded_cases_SOURCES = tests/mpi/padded_cases.c tests/mpi/guarded_heap
 	tests/mpi/guarded_heap.h $(clv_pvar_look_sources)
 tests_mpi_user_operations_SOURCES = tests/mpi/user_operations.c $(clv_pvar_look_sources)
 mpi_programs += tests/mpi/limit_cases tests/mpi/memory_cases tests/mpi/stall tests/mpi/channel_down \
-	tests/mpi/broken_call tests/mpi/known_links tests/mpi/setup_cases
+	tests/mpi/broken_call tests/mpi/known_links tests/mpi/levels_cases tests/mpi/setup_cases
 tests_mpi_setup_cases_SOURCES = tests/mpi/setup_cases.c $(clv_pvar_look_sources)
 tests_mpi_known_links_SOURCES = tests/mpi/known_links.c $(clv_pvar_look_sources)
+tests_mpi_levels_cases_SOURCES = tests/mpi/levels_cases.c $(clv_pvar_look_sources)
+tests_mpi_levels_cases_LDADD = $(LDADD) -ldl
 tests_mpi_channel_down_SOURCES = tests/mpi/channel_down.c $(clv_pvar_look_sources)
 tests_mpi_soak_SOURCES = tests/mpi/soak.c tests/mpi/soak.h tests/mpi/soak_calls.c tests/mpi/soak_crash.c \
 	tests/mpi/soak_preempt.c $(clv_pvar_look_sources)
@@ -128,7 +130,7 @@ if CLV_HAVE_OMPI
 script_tests += tests/mpi/test_select.sh tests/mpi/test_summary.sh tests/mpi/test_params.sh tests/mpi/test_algorithms.sh \
 	tests/mpi/test_peers.sh tests/mpi/test_library.sh tests/mpi/test_pvars.sh \
 	tests/mpi/test_life.sh tests/mpi/test_costs.sh tests/mpi/test_clock_watch.sh \
-	tests/mpi/test_keys.sh tests/mpi/test_nodes.sh tests/mpi/test_setup.sh tests/mpi/test_transports.sh \
+	tests/mpi/test_keys.sh tests/mpi/test_levels.sh tests/mpi/test_nodes.sh tests/mpi/test_setup.sh tests/mpi/test_transports.sh \
 	tests/mpi/test_padded.sh tests/mpi/test_stacks.sh
 # The executor without its component: needs Open MPI's internal headers and libraries.
 mpi_programs += tests/mpi/execute_cases tests/mpi/execute_errors tests/mpi/execute_goals tests/mpi/soak \
