@@ -204,7 +204,8 @@ typedef struct coll_clv_module {
     struct coll_clv_record_of_module *record; /* NULL: nothing is recorded */
     struct coll_clv_levels *levels;           /* coll_clv_levels.h; NULL: none */
     bool has_asked_levels;                    /* they were to be made */
-    bool is_level;                            /* this is one of another communicator's levels */
+    bool is_level;  /* this is one of another communicator's levels, ... */
+    bool is_silent; /* ... of which the whole communicator's rank 0 has another */
 } coll_clv_module_t;
 OBJ_CLASS_DECLARATION(coll_clv_module_t);
 

@@ -14,7 +14,12 @@ CLV_HOT int mca_coll_clv_allreduce(const void *sbuf, void *rbuf, coll_clv_count_
     coll_clv_module_t *own = (coll_clv_module_t *) module;
     const bool is_nested = coll_clv_enter();
 
-    if (is_nested || coll_clv_is_left_alone(own, CLV_COLLECTIVE_ALLREDUCE, count, dtype, op, 0)) {
+    if (is_nested) {
+        int rc;
+        COLL_CLV_NESTED(own, comm, allreduce, rc, sbuf, rbuf, count, dtype, op);
+        return coll_clv_leave(own, is_nested, rc);
+    }
+    if (coll_clv_is_left_alone(own, CLV_COLLECTIVE_ALLREDUCE, count, dtype, op, 0)) {
         return coll_clv_leave(own, is_nested,
                               own->previous.allreduce(sbuf, rbuf, count, dtype, op, comm,
                                                       own->previous.allreduce_module));

@@ -22,7 +22,12 @@ CLV_HOT int mca_coll_clv_bcast(void *buffer, coll_clv_count_t count, struct ompi
     coll_clv_module_t *own = (coll_clv_module_t *) module;
     const bool is_nested = coll_clv_enter();
 
-    if (is_nested || coll_clv_is_left_alone(own, CLV_COLLECTIVE_BCAST, count, dtype, NULL, root)) {
+    if (is_nested) {
+        int rc;
+        COLL_CLV_NESTED(own, comm, bcast, rc, buffer, count, dtype, root);
+        return coll_clv_leave(own, is_nested, rc);
+    }
+    if (coll_clv_is_left_alone(own, CLV_COLLECTIVE_BCAST, count, dtype, NULL, root)) {
         return coll_clv_leave(
             own, is_nested,
             own->previous.bcast(buffer, count, dtype, root, comm, own->previous.bcast_module));

@@ -65,7 +65,7 @@ static int set_up_group(const coll_clv_call_t *call)
 
     (void) coll_clv_sleep_pause(was_paused);
     coll_clv_failure_collect();
-    if (OMPI_SUCCESS == rc && CLV_FIT != why && 0 == ompi_comm_rank(call->comm)) {
+    if (OMPI_SUCCESS == rc && CLV_FIT != why && coll_clv_tells(call)) {
         clv_log(CLV_LOG_INFO, "no predictions on %s: %s", call->comm->c_name, clv_reason_text(why));
     }
     if (OMPI_SUCCESS == rc) {

@@ -68,7 +68,7 @@ static void release_levels(struct ompi_communicator_t *comm, void *context)
 
 /* The level's calls are parts of the program's and not counted beside them; none is left alone for
  * its size before it is counted. Forcing two levels forces nothing inside them. */
-static void adopt(struct ompi_communicator_t *comm)
+static void adopt(struct ompi_communicator_t *comm, bool is_silent)
 {
     coll_clv_module_t *module = coll_clv_module_of(comm);
 
@@ -76,6 +76,7 @@ static void adopt(struct ompi_communicator_t *comm)
         return;
     }
     module->is_level = true;
+    module->is_silent = is_silent;
     memset(module->alone_below, 0, sizeof module->alone_below);
 #define ADOPT_ROW(to, code, name, mpi, goal, root, op, counts, result, bytes, least)               \
     if (CLV_ALGORITHM_TWO_LEVELS == module->config.name##_algorithm) {                             \
@@ -100,13 +101,13 @@ static bool split(coll_clv_levels_t *levels, struct ompi_communicator_t *comm, c
     if (OMPI_SUCCESS != rc || OMPI_SUCCESS != rc_leaders) {
         return false;
     }
-    adopt(levels->host);
+    adopt(levels->host, n_before > 0 || place[rank] > 0);
     if (MPI_COMM_NULL == levels->leaders) {
         levels->leaders = NULL;
         clv_free(levels->host_of);
         levels->host_of = NULL;
     } else {
-        adopt(levels->leaders);
+        adopt(levels->leaders, false);
     }
     return true;
 }

@@ -15,7 +15,12 @@ CLV_HOT int mca_coll_clv_reduce(const void *sbuf, void *rbuf, coll_clv_count_t c
     coll_clv_module_t *own = (coll_clv_module_t *) module;
     const bool is_nested = coll_clv_enter();
 
-    if (is_nested || coll_clv_is_left_alone(own, CLV_COLLECTIVE_REDUCE, count, dtype, op, root)) {
+    if (is_nested) {
+        int rc;
+        COLL_CLV_NESTED(own, comm, reduce, rc, sbuf, rbuf, count, dtype, op, root);
+        return coll_clv_leave(own, is_nested, rc);
+    }
+    if (coll_clv_is_left_alone(own, CLV_COLLECTIVE_REDUCE, count, dtype, op, root)) {
         return coll_clv_leave(own, is_nested,
                               own->previous.reduce(sbuf, rbuf, count, dtype, op, root, comm,
                                                    own->previous.reduce_module));

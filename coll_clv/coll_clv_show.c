@@ -34,7 +34,7 @@ void coll_clv_show(const coll_clv_call_t *call, const clv_pap_stream_key_t *key,
     coll_clv_component_t *component = &mca_coll_clv_component;
     const int64_t version = NULL == node_plan->forecast ? 0 : node_plan->forecast->version;
 
-    if (CLV_PRINT_NONE == component->params.print || 0 != ompi_comm_rank(call->comm) ||
+    if (CLV_PRINT_NONE == component->params.print || !coll_clv_tells(call) ||
         (version == call->module->shown_version && key->root == call->module->shown_root)) {
         return;
     }
@@ -63,7 +63,7 @@ void coll_clv_show_links(const coll_clv_call_t *call)
 
     component->link = config->cost;
     if (0 != (component->params.print & (CLV_PRINT_LINKS | CLV_PRINT_FORECAST | CLV_PRINT_PLAN)) &&
-        0 == ompi_comm_rank(call->comm)) {
+        coll_clv_tells(call)) {
         (void) snprintf(title, sizeof title, "%s over PML %s", call->comm->c_name,
                         coll_clv_pml_name());
         clv_choose_print_cost(title, config, print_line, component);

@@ -61,7 +61,7 @@ void coll_clv_tell(const coll_clv_call_t *call, int algorithm, int reason)
         verbose < CLV_LOG_DEBUG) {
         return;
     }
-    if (0 != ompi_comm_rank(call->comm) && verbose < CLV_LOG_DEBUG) {
+    if (!coll_clv_tells(call) && verbose < CLV_LOG_DEBUG) {
         return;
     }
     say(call, algorithm, reason);

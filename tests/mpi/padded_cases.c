@@ -269,7 +269,8 @@ static int force(const char *collective, const char *algorithm)
 /* Whether buffers may be Open MPI's. */
 static int is_stock(const char *algorithm)
 {
-    static const char *const words[] = {"auto", "previous", "binomial", "rabenseifner"};
+    static const char *const words[] = {"auto", "previous", "binomial", "rabenseifner",
+                                        "two_levels"};
 
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
         if (strcmp(words[i], algorithm) == 0) {

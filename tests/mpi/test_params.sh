@@ -36,7 +36,7 @@ exchange|maybe|true or false
 port_min|65536|0 to 65535
 port_range|0|1 to 65535 ports
 reduce_algorithm|fast|auto previous rank_chain chain
-reduce_algorithm|plain_ring|auto previous rank_chain chain latest_first clairvoyant binomial rabenseifner ring host_chains
+reduce_algorithm|plain_ring|auto previous rank_chain chain latest_first clairvoyant binomial rabenseifner ring host_chains two_levels
 allreduce_algorithm|chain|auto previous plain_ring cut_ring helper_trees
 bcast_algorithm|ring|auto previous out_chain
 collectives|reduce,gather|reduce,allreduce
