@@ -107,10 +107,10 @@ static inline int coll_clv_leave(const coll_clv_module_t *module, bool is_nested
     return rc;
 }
 
-/* Makes a nested call, with the previous function installed while it runs: a component that does not
- * fit the communicator then finds itself there, puts the function before it in its place, and calls
- * that (coll/han where each host has one rank; otherwise it would call us again, without end). What
- * it leaves, with its reference, is the previous function from now on. */
+/* Makes a nested call, with the previous function installed while it runs: a component that does
+ * not fit the communicator then finds itself there, puts the function before it in its place, and
+ * calls that (coll/han where each host has one rank; otherwise it would call us again, without
+ * end). What it leaves, with its reference, is the previous function from now on. */
 #define COLL_CLV_NESTED(own, comm, name, rc, ...)                                                  \
     do {                                                                                           \
         mca_coll_base_comm_coll_t *const coll = (comm)->c_coll;                                    \

@@ -7,7 +7,7 @@ cd "$CLV_TOP" || exit 1
 # ---- layers. Per module: the headers of other modules that it may include, as a pattern.
 public_headers='util/[a-z_]*\.h|schedule/(schedule|sched_exec|sched_goal|sched_cost|sched_credit|sched_cache|sched_exits|sched_fast_estimate|sched_host_order)\.h|clocksync/clocksync\.h'
 public_headers="$public_headers|pap_predict/pap_predict\\.h"
-choose_headers='choose/choose(_algorithms|_collectives|_parameters|_reasons|_node_plan|_print|_verdict|_wait)?\.h'
+choose_headers='choose/choose(_algorithms|_collectives|_levels|_parameters|_reasons|_node_plan|_print|_verdict|_wait)?\.h'
 trace_headers='apps/trace/[a-z_]*\.h|clocksync/methods/cs_methods\.h'
 core='util schedule clocksync pap_predict record choose'
 pure_modules="$core apps/trace apps/clc apps/what_if apps/cli"
@@ -76,9 +76,11 @@ tap_none 'only coll_clv includes Open MPI, the pure modules no mpi.h' mpi_outsid
 # tool that wraps MPI's functions would see what the program never called.
 public_mpi() { grep -rnE --include='*.[ch]' '\<P?MPI_[A-Z][a-z][A-Za-z0-9_]* *\(' coll_clv | grep -vE ':[[:space:]]*(/?\*|//)'; }
 tap_none "coll_clv calls none of MPI's public functions" public_mpi
-# Who provides the collectives of a communicator may have built them from one that is ours (coll_clv_gather.h).
+# Who provides the collectives of a communicator may have built them from one that is ours (coll_clv_gather.h). Two
+# levels are made by Open MPI's functions within a call of ours, and then called as a program would.
 own_collectives() {
-    grep -rnE --include='*.[ch]' 'c_coll->coll_[a-z_#]+ *\(|\<ompi_comm_(dup|split|create|nextcid|activate|shrink|agree)[a-z_]* *\(' coll_clv
+    grep -rnE --include='*.[ch]' 'c_coll->coll_[a-z_#]+ *\(|\<ompi_comm_(dup|split|create|nextcid|activate|shrink|agree)[a-z_]* *\(' coll_clv |
+        grep -v '^coll_clv/coll_clv_levels.c:'
 }
 tap_none 'coll_clv calls no collective of a communicator' own_collectives
 heap_elsewhere() {

@@ -16,6 +16,8 @@
 #include "util/util_time.h"
 
 #define MAX_RANKS 64
+#define HOSTS     512 /* two levels of communicators: of 65,536 ranks, ... */
+#define PER_HOST  128 /* ... so many on a host */
 #define WINDOW    8
 
 static int64_t n_bytes_asked;
@@ -32,7 +34,7 @@ static int count(void *context, size_t n_bytes)
 typedef struct job {
     clv_pap_t *pap[2];
     clv_pap_group_t *group[2];
-    unsigned char endpoints[MAX_RANKS * CLV_PAP_ENDPOINT_BYTES];
+    unsigned char endpoints[HOSTS * CLV_PAP_ENDPOINT_BYTES];
 } job_t;
 
 static void set_up(job_t *job, int32_t n_ranks, int has_host_each)
@@ -109,6 +111,24 @@ static void the_heap_grows_in_a_straight_line(void **state)
     check_straight("a leader, one rank per node", 1, 1);
 }
 
+/* Of 65,536 ranks as two levels: the leaders' communicator, and the host's. */
+static void two_levels_grow_with_hosts(void **state)
+{
+    const int64_t leaders = bytes_of(1, HOSTS, 1), host = bytes_of(0, PER_HOST, 0);
+    const int64_t other = bytes_of(1, PER_HOST, 0);
+    const int64_t host_of = HOSTS * PER_HOST * (int64_t) sizeof(uint16_t); /* coll_clv_levels.c */
+
+    (void) state;
+    printf(
+        "# two levels, %d ranks on %d hosts: a leader %lld kB for the leaders, %lld for its host, "
+        "%lld by rank; another rank %lld\n",
+        HOSTS * PER_HOST, HOSTS, (long long) leaders / 1000, (long long) host / 1000,
+        (long long) host_of / 1000, (long long) other / 1000);
+    assert_true(leaders <= 64000 + HOSTS * 9000 + PER_HOST * 500);
+    assert_true(leaders + host + host_of <= 2 * 64000 + (HOSTS + PER_HOST) * INT64_C(9500));
+    assert_true(other <= 16000 + PER_HOST * 1000);
+}
+
 static void use_stream(clv_pap_table_t *table, int32_t slot, int32_t n_ranks)
 {
     const uint64_t record[CLV_PAP_RECORD_WORDS] = {1};
@@ -176,6 +196,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_heap_grows_in_a_straight_line),
+        cmocka_unit_test(two_levels_grow_with_hosts),
         cmocka_unit_test(a_table_uses_the_pages_it_needs),
         cmocka_unit_test(a_table_can_be_taken_whole),
     };
