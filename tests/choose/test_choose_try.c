@@ -4,6 +4,7 @@
  * come as a fixed order lets them.
  */
 #include "choose/choose.h"
+#include "choose/choose_levels.h"
 #include "choose/choose_try.h"
 #include "tests/support/test.h"
 
@@ -386,6 +387,44 @@ static void at_equal_iteration_times_those_win_who_wait_less(void **unused)
     assert_int_equal(needed(CLV_OBJECTIVE_PACE, 37, 40, 0), 1000); /* clearly sooner, as ever */
 }
 
+/* The times from call to call in ms, by way, with every eighth one a pause. Returns the number of
+ * calls that ran before the verdict. */
+static int32_t try_levels(int64_t used_ms, int64_t unused_ms, clv_levels_verdict_t *verdict_p)
+{
+    clv_levels_trial_t trial = {0};
+    int64_t now_ns = MS;
+
+    while (trial.verdict == CLV_LEVELS_OPEN && trial.n_calls < 1000) {
+        if (clv_levels_begin(&trial, now_ns)) {
+            const int64_t medians_ns[CLV_LEVELS_WAYS] = {
+                clv_levels_median(trial.iteration_ns[CLV_LEVELS_USED]),
+                clv_levels_median(trial.iteration_ns[CLV_LEVELS_UNUSED])};
+            assert_int_equal(medians_ns[CLV_LEVELS_USED], used_ms * MS);
+            assert_int_equal(medians_ns[CLV_LEVELS_UNUSED], unused_ms * MS);
+            clv_levels_judge(&trial, medians_ns);
+        }
+        const int way = clv_levels_way(trial.n_calls - 1);
+        const bool learns = trial.n_calls <= CLV_LEVELS_BLOCK; /* slow, and does not count */
+        now_ns += (way == CLV_LEVELS_USED ? used_ms : unused_ms) * MS *
+                  (learns || trial.n_calls % 8 == 0 ? 20 : 1);
+    }
+    *verdict_p = trial.verdict;
+    return trial.n_calls - 1;
+}
+
+static void two_levels_run_where_they_are_no_slower(void **unused)
+{
+    clv_levels_verdict_t verdict;
+
+    (void) unused;
+    assert_int_equal(try_levels(4, 5, &verdict), 5 * CLV_LEVELS_BLOCK);
+    assert_int_equal(verdict, CLV_LEVELS_WON);
+    assert_int_equal(try_levels(5, 5, &verdict), 5 * CLV_LEVELS_BLOCK);
+    assert_int_equal(verdict, CLV_LEVELS_WON);
+    assert_int_equal(try_levels(6, 5, &verdict), 3 * CLV_LEVELS_BLOCK);
+    assert_int_equal(verdict, CLV_LEVELS_LOST);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -403,6 +442,7 @@ int main(void)
         cmocka_unit_test(another_program_may_try_again),
         cmocka_unit_test(at_equal_iteration_times_those_win_who_wait_less),
         cmocka_unit_test(time_in_mpi_is_compared_as_measured),
+        cmocka_unit_test(two_levels_run_where_they_are_no_slower),
     };
     return clv_run_tests(tests);
 }
