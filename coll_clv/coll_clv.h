@@ -222,6 +222,16 @@ void coll_clv_barrier_enable(coll_clv_module_t *module, struct ompi_communicator
 void coll_clv_barrier_disable(coll_clv_module_t *module, struct ompi_communicator_t *comm);
 void coll_clv_barrier_free(coll_clv_module_t *module);
 
+/* Around a nested call, the previous functions are installed: where coll/han does not fit a
+ * communicator, as with one rank on each host, it puts the functions before it in its place where
+ * it finds itself installed, and calls what is installed, else us without end. cover takes what it
+ * leaves, with its references, for the previous functions. No-op where han calls what was before
+ * it. */
+coll_clv_previous_t coll_clv_uncover(const coll_clv_module_t *module,
+                                     struct ompi_communicator_t *comm);
+void coll_clv_cover(coll_clv_module_t *module, struct ompi_communicator_t *comm,
+                    const coll_clv_previous_t *installed);
+
 /* coll_clv_hint.c: ours in a communicator; NULL: it has none, or another component wraps it. NULL
  * and MPI_COMM_NULL are fine. */
 coll_clv_module_t *coll_clv_module_of(struct ompi_communicator_t *comm);

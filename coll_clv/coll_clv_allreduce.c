@@ -15,8 +15,10 @@ CLV_HOT int mca_coll_clv_allreduce(const void *sbuf, void *rbuf, coll_clv_count_
     const bool is_nested = coll_clv_enter();
 
     if (is_nested) {
-        int rc;
-        COLL_CLV_NESTED(own, comm, allreduce, rc, sbuf, rbuf, count, dtype, op);
+        const coll_clv_previous_t installed = coll_clv_uncover(own, comm);
+        const int rc = own->previous.allreduce(sbuf, rbuf, count, dtype, op, comm,
+                                               own->previous.allreduce_module);
+        coll_clv_cover(own, comm, &installed);
         return coll_clv_leave(own, is_nested, rc);
     }
     if (coll_clv_is_left_alone(own, CLV_COLLECTIVE_ALLREDUCE, count, dtype, op, 0)) {

@@ -23,8 +23,10 @@ CLV_HOT int mca_coll_clv_bcast(void *buffer, coll_clv_count_t count, struct ompi
     const bool is_nested = coll_clv_enter();
 
     if (is_nested) {
-        int rc;
-        COLL_CLV_NESTED(own, comm, bcast, rc, buffer, count, dtype, root);
+        const coll_clv_previous_t installed = coll_clv_uncover(own, comm);
+        const int rc =
+            own->previous.bcast(buffer, count, dtype, root, comm, own->previous.bcast_module);
+        coll_clv_cover(own, comm, &installed);
         return coll_clv_leave(own, is_nested, rc);
     }
     if (coll_clv_is_left_alone(own, CLV_COLLECTIVE_BCAST, count, dtype, NULL, root)) {

@@ -107,24 +107,6 @@ static inline int coll_clv_leave(const coll_clv_module_t *module, bool is_nested
     return rc;
 }
 
-/* Makes a nested call, with the previous function installed while it runs: a component that does
- * not fit the communicator then finds itself there, puts the function before it in its place, and
- * calls that (coll/han where each host has one rank; otherwise it would call us again, without
- * end). What it leaves, with its reference, is the previous function from now on. */
-#define COLL_CLV_NESTED(own, comm, name, rc, ...)                                                  \
-    do {                                                                                           \
-        mca_coll_base_comm_coll_t *const coll = (comm)->c_coll;                                    \
-        const mca_coll_base_module_##name##_fn_t installed = coll->coll_##name;                    \
-        mca_coll_base_module_t *const installed_module = coll->coll_##name##_module;               \
-        coll->coll_##name = (own)->previous.name;                                                  \
-        coll->coll_##name##_module = (own)->previous.name##_module;                                \
-        (rc) = (own)->previous.name(__VA_ARGS__, comm, (own)->previous.name##_module);             \
-        (own)->previous.name = coll->coll_##name;                                                  \
-        (own)->previous.name##_module = coll->coll_##name##_module;                                \
-        coll->coll_##name = installed;                                                             \
-        coll->coll_##name##_module = installed_module;                                             \
-    } while (0)
-
 /* What a collective's file provides besides the module's function: the run of the function before
  * us. */
 #define COLL_CLV_COLLECTIVE_FUNCTIONS(to, code, name, mpi, goal, root, op, counts, result, bytes,  \

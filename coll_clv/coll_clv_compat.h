@@ -9,6 +9,8 @@
  *   coll_reduce is   put in by the framework after enable  put in by enable, taken out by disable
  *   help texts       files              files              compiled into the library
  *   modex            opal's own pmix    PMIx itself        PMIx itself
+ *   han, unfit,      what is installed  what is installed  the function before it
+ *   ... calls
  *   failures (ULFM)  not there          where built in     where built in
  *   attribute copies an argument more   as MPI has it      as MPI has it
  *   device memory    CUDA, if built in  a framework        a framework

@@ -137,6 +137,38 @@ static int module_disable(mca_coll_base_module_t *base, struct ompi_communicator
     return OMPI_SUCCESS;
 }
 
+coll_clv_previous_t coll_clv_uncover(const coll_clv_module_t *module,
+                                     struct ompi_communicator_t *comm)
+{
+    const coll_clv_previous_t *previous = &module->previous;
+    coll_clv_previous_t installed = {0};
+
+#define UNCOVER_ROW(to, code, name, mpi, goal, root, op, counts, result, bytes, least)             \
+    if (!COLL_CLV_MODULE_INSTALLS && NULL != previous->name##_module) {                            \
+        COLL_CLV_COMPAT_GET(comm, name, installed.name, installed.name##_module);                  \
+        comm->c_coll->coll_##name = previous->name;                                                \
+        comm->c_coll->coll_##name##_module = previous->name##_module;                              \
+    }
+    CLV_COLLECTIVE_MAP(UNCOVER_ROW, )
+#undef UNCOVER_ROW
+    return installed;
+}
+
+void coll_clv_cover(coll_clv_module_t *module, struct ompi_communicator_t *comm,
+                    const coll_clv_previous_t *installed)
+{
+    coll_clv_previous_t *previous = &module->previous;
+
+#define COVER_ROW(to, code, name, mpi, goal, root, op, counts, result, bytes, least)               \
+    if (NULL != installed->name##_module) {                                                        \
+        COLL_CLV_COMPAT_GET(comm, name, previous->name, previous->name##_module);                  \
+        comm->c_coll->coll_##name = installed->name;                                               \
+        comm->c_coll->coll_##name##_module = installed->name##_module;                             \
+    }
+    CLV_COLLECTIVE_MAP(COVER_ROW, )
+#undef COVER_ROW
+}
+
 /* Open MPI takes the level that a tool requests by MPI_T_init_thread for the program's level: from
  * then on its own functions use shared data without a lock (packaging/openmpi/issues.md). */
 static void tell_lowered_level(void)

@@ -16,8 +16,10 @@ CLV_HOT int mca_coll_clv_reduce(const void *sbuf, void *rbuf, coll_clv_count_t c
     const bool is_nested = coll_clv_enter();
 
     if (is_nested) {
-        int rc;
-        COLL_CLV_NESTED(own, comm, reduce, rc, sbuf, rbuf, count, dtype, op, root);
+        const coll_clv_previous_t installed = coll_clv_uncover(own, comm);
+        const int rc = own->previous.reduce(sbuf, rbuf, count, dtype, op, root, comm,
+                                            own->previous.reduce_module);
+        coll_clv_cover(own, comm, &installed);
         return coll_clv_leave(own, is_nested, rc);
     }
     if (coll_clv_is_left_alone(own, CLV_COLLECTIVE_REDUCE, count, dtype, op, root)) {
