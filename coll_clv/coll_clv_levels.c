@@ -373,19 +373,21 @@ static int run_bcast(const coll_clv_call_t *call)
     return OMPI_SUCCESS == rc && !is_first ? bcast_on(call, levels->host, 0) : rc;
 }
 
+static coll_clv_group_t *group_of(struct ompi_communicator_t *level)
+{
+    const coll_clv_module_t *module = coll_clv_module_of(level);
+
+    return NULL == module ? NULL : module->group;
+}
+
 /* All ranks of both levels learn of it, and leaders tell their hosts. Open MPI may still use the
  * leader's memory, which is therefore never freed. */
 static int fail(const coll_clv_call_t *call, int rc)
 {
     coll_clv_levels_t *levels = call->module->levels;
-    struct ompi_communicator_t *const of_levels[] = {levels->leaders, levels->host};
 
-    for (int i = 0; i < 2; i++) {
-        coll_clv_module_t *module = coll_clv_module_of(of_levels[i]);
-        if (NULL != module) {
-            (void) coll_clv_group_break(module->group);
-        }
-    }
+    (void) coll_clv_group_break(group_of(levels->leaders));
+    (void) coll_clv_group_break(group_of(levels->host));
     levels->sum = NULL;
     levels->sum_bytes = 0;
     levels->failure = rc;
@@ -402,8 +404,15 @@ int coll_clv_run_two_levels(const coll_clv_call_t *call)
     coll_clv_levels_t *levels = call->module->levels;
     const clv_pap_call_t numbered = {.arrival_ns = clv_local_now_ns()};
     const coll_clv_node_plan_t by_levels = {.decision = {.algorithm = CLV_ALGORITHM_TWO_LEVELS}};
-    const int rc = OMPI_SUCCESS == levels->failure ? runs[call->collective](call) : levels->failure;
+    int rc = levels->failure;
 
+    if (OMPI_SUCCESS == rc && (coll_clv_group_is_broken(group_of(levels->leaders)) ||
+                               coll_clv_group_is_broken(group_of(levels->host)))) {
+        rc = MPI_ERR_OTHER;
+    }
+    if (OMPI_SUCCESS == rc) {
+        rc = runs[call->collective](call);
+    }
     if (OMPI_SUCCESS != rc) {
         return fail(call, rc);
     }
