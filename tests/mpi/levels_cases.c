@@ -10,7 +10,6 @@
  *
  * usage: levels_cases LIVES [RANK]    the rank's splits inside a reduction fail
  */
-#define _GNU_SOURCE /* RTLD_NEXT */
 #include <mpi.h>
 #include <dlfcn.h>
 #include <malloc.h>
