@@ -24,10 +24,9 @@
 #include "util/util_time.h"
 
 struct coll_clv_levels {
-    struct ompi_communicator_t *host; /* this host's ranks; rank 0 is the leader */
-    struct ompi_communicator_t
-        *leaders;        /* one rank per host, by rank; NULL: this is not a leader */
-    uint16_t *host_of;   /* by rank: its host's rank in leaders; NULL likewise */
+    struct ompi_communicator_t *host;    /* this host's ranks; rank 0 is the leader */
+    struct ompi_communicator_t *leaders; /* one rank per host; MPI_COMM_NULL: not a leader */
+    int32_t *host_of;    /* by rank: its host's rank in leaders; NULL: not a leader */
     int root, root_here; /* the newest root; its rank in host, or MPI_UNDEFINED */
     void *sum;           /* of a host, on its leader: memory kept between calls */
     size_t sum_bytes;
@@ -87,63 +86,50 @@ static void adopt(struct ompi_communicator_t *comm, bool is_silent)
 }
 
 /* Both splits on every rank, whatever fails on this one. */
-static bool split(coll_clv_levels_t *levels, struct ompi_communicator_t *comm, const int32_t *place)
+static bool split(coll_clv_levels_t *levels, struct ompi_communicator_t *comm)
 {
+    const int32_t *host_of = levels->host_of;
     const int rank = ompi_comm_rank(comm);
-    int n_before = 0, rc, rc_leaders;
+    int first = 0, rc, rc_leaders; /* the first rank of this host */
 
-    while (n_before < rank && place[n_before] != place[rank]) {
-        n_before++;
+    while (host_of[first] != host_of[rank]) {
+        first++;
     }
-    rc = ompi_comm_split(comm, place[rank], rank, &levels->host, false);
+    rc = ompi_comm_split(comm, host_of[rank], rank, &levels->host, false);
     rc_leaders =
-        ompi_comm_split(comm, n_before == rank ? 0 : MPI_UNDEFINED, rank, &levels->leaders, false);
+        ompi_comm_split(comm, first == rank ? 0 : MPI_UNDEFINED, rank, &levels->leaders, false);
     if (OMPI_SUCCESS != rc || OMPI_SUCCESS != rc_leaders) {
         return false;
     }
-    adopt(levels->host, n_before > 0 || place[rank] > 0);
-    if (MPI_COMM_NULL == levels->leaders) {
-        levels->leaders = NULL;
+    adopt(levels->host, 0 < rank);
+    adopt(levels->leaders, 0 < rank);
+    if (first != rank) {
         clv_free(levels->host_of);
         levels->host_of = NULL;
-    } else {
-        adopt(levels->leaders, false);
     }
     return true;
 }
 
-/* Places are numbered by their first ranks, as leaders are. */
-static bool find_hosts(coll_clv_levels_t *levels, struct ompi_communicator_t *comm, int32_t *place,
-                       int32_t *n_hosts_p)
-{
-    const size_t n_ranks = (size_t) ompi_comm_size(comm);
-
-    if (NULL == levels || NULL == place ||
-        CLV_OK != coll_clv_peers_places(comm, place, n_hosts_p)) {
-        return false;
-    }
-    levels->host_of = clv_alloc(n_ranks, sizeof *levels->host_of);
-    for (size_t p = 0; NULL != levels->host_of && p < n_ranks; p++) {
-        levels->host_of[p] = (uint16_t) place[p];
-    }
-    return NULL != levels->host_of;
-}
-
-/* Once per communicator. The same result on all ranks. */
+/* Once per communicator. The same result on all ranks. Places are numbered by their first ranks, as
+ * leaders are. */
 static void make_levels(const coll_clv_call_t *call)
 {
     coll_clv_module_t *module = call->module;
     const int32_t n_ranks = module->config.n_ranks;
     coll_clv_levels_t *levels = clv_alloc(1, sizeof *levels);
-    int32_t *place = clv_alloc((size_t) n_ranks, sizeof *place);
+    int32_t *host_of = clv_alloc((size_t) n_ranks, sizeof *host_of);
     int32_t n_hosts = 0;
-    const bool is_ready = find_hosts(levels, call->comm, place, &n_hosts);
+    const bool is_ready = NULL != levels && NULL != host_of &&
+                          CLV_OK == coll_clv_peers_places(call->comm, host_of, &n_hosts);
 
     module->has_asked_levels = true;
+    if (NULL == levels) {
+        clv_free(host_of);
+    } else {
+        *levels = (coll_clv_levels_t){.host_of = host_of, .root = -1};
+    }
     if (coll_clv_agree(call->comm, is_ready) && 1 < n_hosts && n_hosts < n_ranks &&
-        n_hosts <= CLV_SCHED_MAX_RANKS &&
-        coll_clv_agree(call->comm, split(levels, call->comm, place))) {
-        levels->root = -1;
+        n_hosts <= CLV_SCHED_MAX_RANKS && coll_clv_agree(call->comm, split(levels, call->comm))) {
         module->levels = levels;
         (void) coll_clv_failure_on_free(call->comm, release_levels, module);
         if (0 == ompi_comm_rank(call->comm)) {
@@ -153,7 +139,6 @@ static void make_levels(const coll_clv_call_t *call)
     } else {
         coll_clv_levels_free(levels);
     }
-    clv_free(place);
 }
 
 /* ---- the trial ------------------------------------------------------------------------------- */
@@ -335,7 +320,7 @@ static int run_reduce(const coll_clv_call_t *call)
 {
     const int here = root_here(call);
 
-    if (NULL != call->module->levels->leaders) {
+    if (NULL != call->module->levels->host_of) {
         return reduce_as_leader(call, here);
     }
     return reduce_on(call, call->module->levels->host, call->sbuf, call->rbuf, 0 < here ? here : 0);
@@ -344,7 +329,7 @@ static int run_reduce(const coll_clv_call_t *call)
 static int run_allreduce(const coll_clv_call_t *call)
 {
     const coll_clv_levels_t *levels = call->module->levels;
-    const bool leads = NULL != levels->leaders;
+    const bool leads = NULL != levels->host_of;
     const void *mine = MPI_IN_PLACE == call->sbuf && !leads ? call->rbuf : call->sbuf;
     int rc = OMPI_SUCCESS;
 
@@ -367,7 +352,7 @@ static int run_bcast(const coll_clv_call_t *call)
     const bool is_first = MPI_UNDEFINED != here;
     int rc = is_first ? bcast_on(call, levels->host, here) : OMPI_SUCCESS;
 
-    if (OMPI_SUCCESS == rc && NULL != levels->leaders) {
+    if (OMPI_SUCCESS == rc && NULL != levels->host_of) {
         rc = bcast_on(call, levels->leaders, levels->host_of[call->root]);
     }
     return OMPI_SUCCESS == rc && !is_first ? bcast_on(call, levels->host, 0) : rc;
@@ -427,5 +412,5 @@ int coll_clv_run_two_levels(const coll_clv_call_t *call)
 
 struct ompi_communicator_t *coll_clv_levels_hinted(const coll_clv_levels_t *levels)
 {
-    return NULL != levels->leaders ? levels->leaders : levels->host;
+    return NULL != levels->host_of ? levels->leaders : levels->host;
 }

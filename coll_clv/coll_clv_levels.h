@@ -22,7 +22,7 @@
  * ranks go without. Per collective and size class, a trial compares them with the previous function
  * (choose/choose_levels.h).
  *
- * Memory: 9 kB, on a leader 2 bytes per rank and a vector more; and what clv takes for the two
+ * Memory: 9 kB, on a leader 4 bytes per rank and a vector more; and what clv takes for the two
  * communicators. Threads: as MPI demands of a communicator, one call at a time.
  */
 #ifndef COLL_CLV_LEVELS_H

@@ -116,7 +116,7 @@ static void two_levels_grow_with_hosts(void **state)
 {
     const int64_t leaders = bytes_of(1, HOSTS, 1), host = bytes_of(0, PER_HOST, 0);
     const int64_t other = bytes_of(1, PER_HOST, 0);
-    const int64_t host_of = HOSTS * PER_HOST * (int64_t) sizeof(uint16_t); /* coll_clv_levels.c */
+    const int64_t host_of = HOSTS * PER_HOST * (int64_t) sizeof(int32_t); /* coll_clv_levels.c */
 
     (void) state;
     printf(
