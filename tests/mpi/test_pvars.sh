@@ -88,6 +88,7 @@ run -np 4 "${on[@]}" --mca coll_clv_setup_bytes 100000000 --mca coll_clv_reduce_
 
 # What else moves the others; predicted to no_plan: the decider's own tests (tests/choose/test_choose.c).
 elsewhere="$nodes
+    ran_two_levels            mpi/test_levels
     fell_back_many_ranks      4096 ranks
     fell_back_empty           Open MPI returns before it asks a component
     fell_back_no_table        unit/test_pap_hostile
