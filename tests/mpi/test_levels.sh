@@ -75,7 +75,7 @@ rm -r "$folder"
 
 # ---- forecasts are of hosts, and hints reach them
 with 4 --ranks-per-host 2 "${forced[@]}" --mca coll_clv_print forecast -- "$probe" 20000 30 3
-of_hosts() { grep -q ' 4 SPLIT FROM 0: reduce .*, forecast [1-9]' <<<"$said" && grep -q ' rank 3 late by' <<<"$said"; }
+of_hosts() { grep -q ': reduce .*, forecast [1-9]' <<<"$said" && grep -q ' rank 3 late by' <<<"$said"; }
 tap_ok "the leaders' communicator predicts, of its four hosts" of_hosts
 with 4 --ranks-per-host 2 "${forced[@]}" -- "$CLV_BUILD/tests/mpi/hint_cases"
 tap_ok "hints are right, and taken: $(sed -n 's/.* \([0-9]*\) of 16 hints.*/\1/p' <<<"$said") of 16" \
