@@ -36,6 +36,11 @@ static void release_group(struct ompi_communicator_t *comm, void *context)
 /* coll_clv_setup_bytes holds for this many ranks; with more, a set-up takes longer. */
 #define SETUP_RANKS 10
 
+int64_t coll_clv_setup_enough(const clv_choose_config_t *config)
+{
+    return config->setup_bytes * clv_larger(config->n_ranks, SETUP_RANKS) / SETUP_RANKS;
+}
+
 /* Counts the bytes of the call. True when a set-up is due: its messages are then a small share of
  * the bytes carried. Equal on all ranks. A call of at least half of coll_clv_setup_bytes sets up at
  * once: in the next call, decoupled ranks would set up amid this call's messages. A forced
@@ -44,8 +49,7 @@ static bool carries_enough(const coll_clv_call_t *call)
 {
     coll_clv_module_t *module = call->module;
     const int64_t setup_bytes = module->config.setup_bytes;
-    const int64_t enough =
-        setup_bytes * clv_larger(module->config.n_ranks, SETUP_RANKS) / SETUP_RANKS;
+    const int64_t enough = coll_clv_setup_enough(&module->config);
 
     if (call->is_fixed ||
         CLV_ALGORITHM_AUTO != clv_choose_forced(&module->config, (int32_t) call->collective)) {

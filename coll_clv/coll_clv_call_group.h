@@ -17,6 +17,10 @@ BEGIN_C_DECLS
  * ranks. */
 int coll_clv_find_group(const coll_clv_call_t *call);
 
+/* Bytes that a communicator's calls carry before it is set up: coll_clv_setup_bytes, in proportion
+ * to its ranks where they are many. */
+int64_t coll_clv_setup_enough(const clv_choose_config_t *config);
+
 /* Returns the error to give the caller of a call that failed with rc. */
 int coll_clv_fail(const coll_clv_call_t *call, int rc);
 

@@ -201,13 +201,15 @@ static bool are_wanted(const coll_clv_call_t *call, int32_t forced)
             0 < config->two_level_ranks && config->n_ranks > config->two_level_ranks);
 }
 
-/* Without coll_clv_call_group.c's allowance for ranks: set-up grows with hosts. */
+/* As many bytes as a set-up of one level would need: on each rank the first look at what all others
+ * published takes as long as all of them are many. */
 static bool carries_enough(const coll_clv_call_t *call)
 {
     coll_clv_module_t *module = call->module;
+    const int64_t enough = coll_clv_setup_enough(&module->config);
 
-    module->carried_bytes += clv_smaller(call->total_bytes, module->config.setup_bytes);
-    return module->carried_bytes >= module->config.setup_bytes;
+    module->carried_bytes += clv_smaller(call->total_bytes, enough);
+    return module->carried_bytes >= enough;
 }
 
 int32_t coll_clv_levels_choose(const coll_clv_call_t *call, int32_t forced, int *reason_p)
