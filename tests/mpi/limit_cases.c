@@ -94,7 +94,7 @@ static long count_wrong(const double *sum, int n_ranks)
     return n_wrong;
 }
 
-static long call_once(int call, double *mine, double *sum)
+static long one_call(int call, double *mine, double *sum)
 {
     int rank, n_ranks;
 
@@ -135,7 +135,7 @@ int main(int argc, char **argv)
         abort(); /* never reached, which only MPI knows */
     }
     for (int call = 0; call < N_CALLS; call++) {
-        seen[0] += call_once(call, mine, sum);
+        seen[0] += one_call(call, mine, sum);
     }
     (void) sigaction(SIGXFSZ, NULL, &now);
     (void) sigprocmask(SIG_SETMASK, NULL, &mask);
