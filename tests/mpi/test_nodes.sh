@@ -46,7 +46,7 @@ tap_ok 'and uses only the link it must' one_link
 for run in auto 'chain --by-node' latest_first 'clairvoyant --by-node' rank_chain host_chains 'host_chains --by-node'; do
     set -- $run
     with 3 --ranks-per-host 3 --np 7 ${2:-} "${use[@]}" --mca coll_clv_reduce_algorithm "$1" -- \
-        "$CLV_BUILD/tests/mpi/reduce_cases"
+        "$CLV_BUILD/tests/mpi/reduce_cases" -i 10
     tap_has "unequal nodes, $run: every legal reduce is right" 'reduce_cases: all right' "$said"
 done
 
