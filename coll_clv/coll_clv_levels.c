@@ -144,16 +144,17 @@ static void make_levels(const coll_clv_call_t *call)
 /* ---- the trial ------------------------------------------------------------------------------- */
 
 /* The slowest rank's medians. This allreduce is nested in our call, so it goes to the previous
- * function on all ranks. */
-static void judge(const coll_clv_call_t *call, clv_levels_trial_t *trial)
+ * function on all ranks. After an error this rank knows no verdict: the call fails. */
+static int judge(const coll_clv_call_t *call, clv_levels_trial_t *trial)
 {
     const mca_coll_base_comm_coll_t *coll = call->comm->c_coll;
     int64_t ns[] = {clv_levels_median(trial->iteration_ns[CLV_LEVELS_USED]),
                     clv_levels_median(trial->iteration_ns[CLV_LEVELS_UNUSED])};
+    const int rc = coll->coll_allreduce(MPI_IN_PLACE, ns, CLV_LEVELS_WAYS, MPI_INT64_T, MPI_MAX,
+                                        call->comm, coll->coll_allreduce_module);
 
-    if (OMPI_SUCCESS != coll->coll_allreduce(MPI_IN_PLACE, ns, CLV_LEVELS_WAYS, MPI_INT64_T,
-                                             MPI_MAX, call->comm, coll->coll_allreduce_module)) {
-        ns[CLV_LEVELS_USED] = INT64_MAX;
+    if (OMPI_SUCCESS != rc) {
+        return rc;
     }
     clv_levels_judge(trial, ns);
     if (0 == ompi_comm_rank(call->comm)) {
@@ -163,6 +164,7 @@ static void judge(const coll_clv_call_t *call, clv_levels_trial_t *trial)
                 call->comm->c_name, (double) ns[CLV_LEVELS_USED] / 1e6,
                 (double) ns[CLV_LEVELS_UNUSED] / 1e6);
     }
+    return OMPI_SUCCESS;
 }
 
 static int32_t try_levels(const coll_clv_call_t *call, int *reason_p)
@@ -173,7 +175,11 @@ static int32_t try_levels(const coll_clv_call_t *call, int *reason_p)
         &levels->trials[call->collective][clv_wait_size_class(call->total_bytes)];
 
     if (CLV_LEVELS_OPEN == trial->verdict && clv_levels_begin(trial, clv_local_now_ns())) {
-        judge(call, trial);
+        levels->failure = judge(call, trial);
+    }
+    if (OMPI_SUCCESS != levels->failure) { /* coll_clv_run_two_levels returns it */
+        *reason_p = CLV_REASON_TRYING;
+        return CLV_ALGORITHM_TWO_LEVELS;
     }
     switch (trial->verdict) {
     case CLV_LEVELS_WON:
