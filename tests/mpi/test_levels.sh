@@ -75,12 +75,12 @@ tap_ok 'and there is a file' test -n "$(find "$folder" -name '*.clva' -size +0)"
 rm -r "$folder"
 
 # ---- forecasts are of hosts, and hints reach them
-predict() { with 4 --ranks-per-host 2 "${forced[@]}" --mca coll_clv_print forecast -- "$probe" 20000 30 3; }
-of_hosts() { # more than a host's two ranks, and none beyond the four leaders
-    grep -q ': reduce .*, forecast [1-9]' <<<"$said" && grep -q ' rank [23] late by' <<<"$said" && ! grep -q ' rank [4-7] late by' <<<"$said"
+# Odd ranks work 5 ms longer, and the fourth host has none: leaders 0 to 2 are late, and no host has a rank 2.
+with 4 --ranks-per-host 2 --np 7 "${forced[@]}" --mca coll_clv_print forecast -- "$probe" 20000 30 40
+of_hosts() {
+    grep -q ': reduce .*, forecast [1-9]' <<<"$said" && grep -q ' rank 2 late by' <<<"$said" && ! grep -q ' rank [4-7] late by' <<<"$said"
 }
-tap_tries predict of_hosts
-tap_figure "the leaders' communicator predicts, of its four hosts" of_hosts
+tap_ok "the leaders' communicator predicts, of its four hosts" of_hosts
 with 4 --ranks-per-host 2 "${forced[@]}" -- "$CLV_BUILD/tests/mpi/hint_cases"
 tap_ok "hints are right, and taken: $(sed -n 's/.* \([0-9]*\) of 16 hints.*/\1/p' <<<"$said") of 16" \
     grep -qE '[1-9][0-9]* of 16 hints taken, 0 wrong' <<<"$said"
