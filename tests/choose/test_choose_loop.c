@@ -92,13 +92,13 @@ static void bound_programs_iterate_as_fast_as_with_the_best(void **state)
 
 /* Regret includes what the program itself takes longer when it changes in the middle of a trial.
  * Fresh arrivals whose ranks are decoupled from the middle on: where the change falls into a trial,
- * the 200 calls that are left may not suffice to try the fixed order again (up to 1211 permille in
- * 1,000 seeds, in 99 of 100 1037). */
+ * the 200 calls that are left may not suffice to try the fixed order again (above 1100 permille in
+ * two of 1,000 seeds, 1211 at most; in 99 of 100 1037). */
 static void changes_of_the_program_are_found_out(void **state)
 {
     (void) state;
     run_programs(LOOP_FIRST_CHANGE, LOOP_FRESH_FREED, 1025, 70);
-    run_programs(LOOP_FRESH_FREED, LOOP_FRESH_FREED + 1, 1215, 70);
+    run_programs(LOOP_FRESH_FREED, LOOP_FRESH_FREED + 1, 1200, 70);
     run_programs(LOOP_FRESH_FREED + 1, LOOP_N_PROGRAMS, 1025, 70);
 }
 
