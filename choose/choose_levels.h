@@ -23,6 +23,7 @@
 #include <stdint.h>
 
 #include "choose/choose_policy.h"
+#include "util/util_min_max.h"
 
 #define CLV_LEVELS_BLOCK (CLV_POLICY_CHANGE_CALLS + CLV_POLICY_BLOCK_CALLS)
 
@@ -69,13 +70,8 @@ static inline bool clv_levels_begin(clv_levels_trial_t *trial, int64_t now_ns)
 
 static inline int64_t clv_levels_median(int64_t *values)
 {
-    for (int i = 1; i < CLV_POLICY_BLOCK_CALLS; i++) {
-        const int64_t value = values[i];
-        int j = i;
-        for (; j > 0 && values[j - 1] > value; j--) {
-            values[j] = values[j - 1];
-        }
-        values[j] = value;
+    for (int32_t i = 1; i < CLV_POLICY_BLOCK_CALLS; i++) {
+        clv_insert_sorted(values, i, values[i]);
     }
     return values[CLV_POLICY_BLOCK_CALLS / 2];
 }

@@ -5,16 +5,7 @@
  */
 #include "pap_predict/pap_predict.h"
 #include "pap_predict/predict/pap_predictors.h"
-
-static void insert_sorted(int64_t *sorted, int32_t n_sorted, int64_t value)
-{
-    int32_t place = n_sorted;
-    while (place > 0 && sorted[place - 1] > value) {
-        sorted[place] = sorted[place - 1];
-        place--;
-    }
-    sorted[place] = value;
-}
+#include "util/util_min_max.h"
 
 void clv_pap_median_predict(const clv_pap_history_t *history, int64_t *predicted_ns)
 {
@@ -23,7 +14,7 @@ void clv_pap_median_predict(const clv_pap_history_t *history, int64_t *predicted
     for (int32_t rank = 0; rank < clv_pap_history_n_ranks(history); rank++) {
         for (int32_t age = 0; age < n_rows; age++) {
             int64_t value = clv_pap_history_row(history, CLV_PAP_ARRIVAL, age)[rank];
-            insert_sorted(sorted, age, value);
+            clv_insert_sorted(sorted, age, value);
         }
         int64_t below = sorted[(n_rows - 1) / 2];
         predicted_ns[rank] = below + (sorted[n_rows / 2] - below) / 2;
