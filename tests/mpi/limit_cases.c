@@ -10,6 +10,8 @@
  *   file BYTES        no file larger than that
  *   space KIB         so much more address space than there is
  *   files N           so many more descriptors than there are
+ *   cpu SECONDS       so much more processor time than was used: rank 0 computes until it
+ *                     hears, on its own thread: "limit_cases: rank 0 heard of its CPU limit"
  */
 #include <dirent.h>
 #include <mpi.h>
@@ -18,16 +20,21 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <time.h>
 #include <unistd.h>
 
 enum { N_NUMBERS = 20000, N_CALLS = 60 };
 
-static volatile sig_atomic_t n_heard;
+static volatile sig_atomic_t n_heard, n_heard_cpu, n_heard_elsewhere;
 
 static void hear(int number)
 {
-    (void) number;
-    n_heard++;
+    if (number == SIGXCPU) {
+        n_heard_cpu++;
+        n_heard_elsewhere += gettid() != getpid();
+    } else {
+        n_heard++;
+    }
 }
 
 static long count_files(void)
@@ -68,6 +75,23 @@ static int set_limit(unsigned resource, long amount)
     return setrlimit(resource, &limit) == 0;
 }
 
+static long cpu_seconds(void)
+{
+    return (long) (clock() / CLOCKS_PER_SEC);
+}
+
+/* Computes until the limit is heard of, a minute at most. */
+static void await_cpu_limit(void)
+{
+    const long begun = cpu_seconds();
+
+    while (n_heard_cpu == 0 && cpu_seconds() - begun < 60) {
+    }
+    if (n_heard_cpu > 0 && n_heard_elsewhere == 0) {
+        printf("limit_cases: rank 0 heard of its CPU limit\n");
+    }
+}
+
 static int limit(const char *which, long amount)
 {
     if (strcmp(which, "none") == 0) {
@@ -78,6 +102,9 @@ static int limit(const char *which, long amount)
     }
     if (strcmp(which, "space") == 0) {
         return set_limit(RLIMIT_AS, (space_kib() + amount) * 1024);
+    }
+    if (strcmp(which, "cpu") == 0) {
+        return set_limit(RLIMIT_CPU, cpu_seconds() + amount);
     }
     return strcmp(which, "files") == 0 && set_limit(RLIMIT_NOFILE, count_files() + amount);
 }
@@ -129,12 +156,16 @@ int main(int argc, char **argv)
     mine = calloc(N_NUMBERS, sizeof *mine);
     sum = calloc(N_NUMBERS, sizeof *sum);
     (void) sigaction(SIGXFSZ, &(struct sigaction){.sa_handler = hear}, NULL);
+    (void) sigaction(SIGXCPU, &(struct sigaction){.sa_handler = hear}, NULL);
     (void) sigaction(SIGXFSZ, NULL, &before);
     if (mine == NULL || sum == NULL || !limit(which, argc > 2 ? strtol(argv[2], NULL, 10) : 0)) {
         MPI_Abort(MPI_COMM_WORLD, 2);
         abort(); /* never reached, which only MPI knows */
     }
     for (int call = 0; call < N_CALLS; call++) {
+        if (call == N_CALLS / 2 && rank == 0 && strcmp(which, "cpu") == 0) {
+            await_cpu_limit();
+        }
         seen[0] += one_call(call, mine, sum);
     }
     (void) sigaction(SIGXFSZ, NULL, &now);

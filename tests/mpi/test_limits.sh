@@ -40,6 +40,11 @@ files|0|Too many open files (raise ulimit -n
 files|4|Too many open files (raise ulimit -n
 END
 
+# The kernel picks any thread of a process that does not block the signal: clv's do.
+run -- cpu 1
+tap_has 'cpu 1: the job ends right' "$right" "$said"
+tap_has "and the program's own thread hears of it" 'limit_cases: rank 0 heard of its CPU limit' "$said"
+
 # A record that meets the limit ends; one that knew it before stays below.
 run --mca coll_clv_record "$scratch/short" --mca coll_clv_exchange 0 -- file 2000
 tap_has 'file 2000, recorded: the job ends right' "$right" "$said"
