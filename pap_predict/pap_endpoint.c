@@ -52,12 +52,6 @@ clv_status_t clv_pap_endpoint_host(clv_pap_endpoint_t *endpoint)
     return CLV_OK;
 }
 
-bool clv_pap_endpoint_same_host(const clv_pap_endpoint_t *a, const clv_pap_endpoint_t *b)
-{
-    return a->boot_hash == b->boot_hash && a->time_ns_id == b->time_ns_id &&
-           a->pid_ns_id == b->pid_ns_id && a->uid == b->uid && a->pretend_host == b->pretend_host;
-}
-
 /* ---- addresses ---------------------------------------------------------------------------- */
 
 static int32_t n_inside(int32_t n_addresses)
@@ -178,4 +172,34 @@ clv_status_t clv_pap_endpoint_decode(const unsigned char *bytes, clv_pap_endpoin
     *endpoint_p = endpoint;
     memcpy(endpoint_p->key, bytes + AT_KEY, CLV_NET_KEY_BYTES); /* no copy of the key elsewhere */
     return CLV_OK;
+}
+
+bool clv_pap_endpoint_same_host(const unsigned char *a, const unsigned char *b)
+{
+    return memcmp(a + AT_BOOT, b + AT_BOOT, AT_NET_NS - AT_BOOT) == 0 &&
+           memcmp(a + AT_UID, b + AT_UID, AT_PID - AT_UID) == 0 &&
+           memcmp(a + AT_PRETEND, b + AT_PRETEND, AT_PORT - AT_PRETEND) == 0;
+}
+
+const unsigned char *clv_pap_endpoint_record(const clv_pap_endpoints_t *all, int32_t rank)
+{
+    return all->records + (size_t) rank * CLV_PAP_ENDPOINT_BYTES;
+}
+
+const unsigned char *clv_pap_endpoint_key(const clv_pap_endpoints_t *all)
+{
+    return all->records + AT_KEY;
+}
+
+clv_status_t clv_pap_endpoint_of(const clv_pap_endpoints_t *all, int32_t rank,
+                                 clv_pap_endpoint_t *endpoint_p)
+{
+    clv_status_t status = clv_pap_endpoint_decode(clv_pap_endpoint_record(all, rank), endpoint_p);
+    if (status == CLV_OK && all->more != NULL) {
+        endpoint_p->more = all->more + (size_t) rank * all->more_bytes;
+        status = clv_pap_endpoint_more_bytes(endpoint_p->n_addresses) <= all->more_bytes
+                     ? CLV_OK
+                     : CLV_PROTOCOL;
+    }
+    return status;
 }

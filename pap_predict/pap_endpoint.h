@@ -46,13 +46,29 @@ typedef struct clv_pap_endpoint {
  * lacks them. */
 clv_status_t clv_pap_endpoint_host(clv_pap_endpoint_t *endpoint) CLV_MUST_CHECK;
 
-/* Whether both ranks have the same clock, process numbers and user: then they share a table. */
-bool clv_pap_endpoint_same_host(const clv_pap_endpoint_t *a, const clv_pap_endpoint_t *b);
-
 /* bytes: CLV_PAP_ENDPOINT_BYTES. Decode: CLV_PROTOCOL for anything that encode would not write. */
 void clv_pap_endpoint_encode(const clv_pap_endpoint_t *endpoint, unsigned char *bytes);
 clv_status_t clv_pap_endpoint_decode(const unsigned char *bytes,
                                      clv_pap_endpoint_t *endpoint_p) CLV_MUST_CHECK;
+
+/* Of two encoded records: whether both ranks have the same clock, process numbers and user; then
+ * they share a table. */
+bool clv_pap_endpoint_same_host(const unsigned char *a, const unsigned char *b);
+
+/* All ranks' encoded records, as the caller gathered them; equal on all ranks. Not owned. */
+typedef struct clv_pap_endpoints {
+    const unsigned char *records;
+    const unsigned char *more; /* NULL: nothing */
+    size_t more_bytes;         /* of each */
+} clv_pap_endpoints_t;
+
+const unsigned char *clv_pap_endpoint_record(const clv_pap_endpoints_t *all, int32_t rank);
+/* Decodes a rank's. CLV_PROTOCOL: malformed, or its addresses do not fit into more_bytes. */
+clv_status_t clv_pap_endpoint_of(const clv_pap_endpoints_t *all, int32_t rank,
+                                 clv_pap_endpoint_t *endpoint_p) CLV_MUST_CHECK;
+
+/* The group's key, in rank 0's record. */
+const unsigned char *clv_pap_endpoint_key(const clv_pap_endpoints_t *all);
 
 /* The number of addresses in an encoded endpoint record; 0 if it is invalid. */
 int32_t clv_pap_endpoint_n_addresses(const unsigned char *bytes);

@@ -208,90 +208,55 @@ void clv_pap_group_more(const clv_pap_group_t *group, unsigned char *more, size_
     clv_pap_endpoint_encode_more(server->addresses, server->n_addresses, more, n_bytes);
 }
 
-/* All endpoint records and the hosts' leaders, during attach. */
-typedef struct endpoint_list {
-    clv_pap_endpoint_t *endpoints; /* by rank */
-    clv_pap_endpoint_t *leaders;   /* by host */
-    int32_t *leader_rank;          /* by host */
-    int32_t *host_of_rank;
-    int32_t n_hosts;
-} endpoint_list_t;
+/* The hosts, by first appearance, during attach. */
+typedef struct hosts {
+    int32_t *of_rank;
+    int32_t *leader; /* by host: its first rank */
+    int32_t n;
+} hosts_t;
 
-static void endpoint_list_clear(endpoint_list_t *endpoint_list)
+static void hosts_clear(hosts_t *hosts)
 {
-    if (endpoint_list->endpoints != NULL && endpoint_list->leaders != NULL) {
-        explicit_bzero(&endpoint_list->endpoints[0].key, sizeof endpoint_list->endpoints[0].key);
-        explicit_bzero(&endpoint_list->leaders[0].key, sizeof endpoint_list->leaders[0].key);
-    }
-    clv_free(endpoint_list->endpoints);
-    clv_free(endpoint_list->leaders);
-    clv_free(endpoint_list->leader_rank);
-    clv_free(endpoint_list->host_of_rank);
+    clv_free(hosts->of_rank);
+    clv_free(hosts->leader);
 }
 
-static clv_status_t endpoint_list_reserve(endpoint_list_t *endpoint_list, int32_t n_ranks)
+static int32_t host_of(const hosts_t *hosts, const clv_pap_endpoints_t *endpoints, int32_t rank)
 {
-    const size_t n = (size_t) n_ranks;
-    endpoint_list->endpoints = clv_alloc(n, sizeof *endpoint_list->endpoints);
-    endpoint_list->leaders = clv_alloc(n, sizeof *endpoint_list->leaders);
-    endpoint_list->leader_rank = clv_alloc(n, sizeof *endpoint_list->leader_rank);
-    endpoint_list->host_of_rank = clv_alloc(n, sizeof *endpoint_list->host_of_rank);
-    return endpoint_list->endpoints && endpoint_list->leaders && endpoint_list->leader_rank &&
-                   endpoint_list->host_of_rank
-               ? CLV_OK
-               : CLV_NO_MEMORY;
-}
-
-static int32_t host_of(const endpoint_list_t *endpoint_list, const clv_pap_endpoint_t *endpoint)
-{
+    const unsigned char *record = clv_pap_endpoint_record(endpoints, rank);
     int32_t host = 0;
-    while (host < endpoint_list->n_hosts &&
-           !clv_pap_endpoint_same_host(&endpoint_list->leaders[host], endpoint)) {
+    while (host < hosts->n &&
+           !clv_pap_endpoint_same_host(clv_pap_endpoint_record(endpoints, hosts->leader[host]),
+                                       record)) {
         host++;
     }
     return host;
 }
 
-/* Gathered by the caller; equal on all ranks. */
-typedef struct reported {
-    const unsigned char *endpoints;
-    const unsigned char *more; /* NULL: nothing */
-    size_t more_bytes;         /* of each */
-} reported_t;
-
-static clv_status_t decode_endpoint(const reported_t *reported, int32_t rank,
-                                    clv_pap_endpoint_t *endpoint)
+/* Every record is decoded once, here, so later no decode fails. */
+static clv_status_t find_hosts(hosts_t *hosts, const clv_pap_endpoints_t *endpoints,
+                               int32_t n_ranks)
 {
-    clv_status_t status = clv_pap_endpoint_decode(
-        reported->endpoints + (size_t) rank * CLV_PAP_ENDPOINT_BYTES, endpoint);
-    if (status == CLV_OK && reported->more != NULL) {
-        endpoint->more = reported->more + (size_t) rank * reported->more_bytes;
-        status = clv_pap_endpoint_more_bytes(endpoint->n_addresses) <= reported->more_bytes
-                     ? CLV_OK
-                     : CLV_PROTOCOL;
+    clv_pap_endpoint_t endpoint;
+    clv_status_t status = CLV_OK;
+    hosts->of_rank = clv_alloc((size_t) n_ranks, sizeof *hosts->of_rank);
+    hosts->leader = clv_alloc((size_t) n_ranks, sizeof *hosts->leader);
+    if (hosts->of_rank == NULL || hosts->leader == NULL) {
+        return CLV_NO_MEMORY;
     }
-    return status;
-}
-
-static clv_status_t endpoint_list_fill(endpoint_list_t *endpoint_list, const reported_t *reported,
-                                       int32_t n_ranks)
-{
-    for (int32_t rank = 0; rank < n_ranks; rank++) {
-        clv_pap_endpoint_t *endpoint = &endpoint_list->endpoints[rank];
-        clv_status_t status = decode_endpoint(reported, rank, endpoint);
+    for (int32_t rank = 0; rank < n_ranks && status == CLV_OK; rank++) {
+        status = clv_pap_endpoint_of(endpoints, rank, &endpoint);
         if (status != CLV_OK) {
             clv_log(CLV_LOG_ERROR, "the endpoint of rank %d is malformed", rank);
-            return status;
+            break;
         }
-        const int32_t host = host_of(endpoint_list, endpoint);
-        if (host == endpoint_list->n_hosts) {
-            endpoint_list->leaders[host] = *endpoint;
-            endpoint_list->leader_rank[host] = rank;
-            endpoint_list->n_hosts++;
+        hosts->of_rank[rank] = host_of(hosts, endpoints, rank);
+        if (hosts->of_rank[rank] == hosts->n) {
+            hosts->leader[hosts->n++] = rank;
         }
-        endpoint_list->host_of_rank[rank] = host;
     }
-    return CLV_OK;
+    explicit_bzero(&endpoint.key, sizeof endpoint.key);
+    return status;
 }
 
 static clv_status_t list_host_ranks(clv_pap_group_t *group, const clv_pap_layout_t *layout,
@@ -311,16 +276,14 @@ static clv_status_t list_host_ranks(clv_pap_group_t *group, const clv_pap_layout
     return CLV_OK;
 }
 
-static clv_status_t become_leader(clv_pap_group_t *group, const endpoint_list_t *endpoint_list,
-                                  clv_pap_layout_t *layout)
+static clv_status_t become_leader(clv_pap_group_t *group, const clv_pap_endpoints_t *endpoints,
+                                  int32_t host, clv_pap_layout_t *layout)
 {
     const clv_pap_leader_options_t options = {.pap = group->pap,
                                               .table = group->table,
                                               .hooks = group->hooks,
-                                              .host = endpoint_list->host_of_rank[group->rank],
-                                              .key = endpoint_list->endpoints[0].key,
-                                              .endpoints = endpoint_list->leaders,
-                                              .rank_endpoints = endpoint_list->endpoints};
+                                              .host = host,
+                                              .endpoints = endpoints};
     /* Here, not in activate: whatever can fail must fail while all ranks can still go without. */
     clv_status_t status = clv_pap_table_reserve(group->table, group->table_fd, 0);
     if (status != CLV_OK) {
@@ -343,44 +306,48 @@ static clv_status_t become_leader(clv_pap_group_t *group, const endpoint_list_t 
     return CLV_OK;
 }
 
-static clv_status_t follow_leader(clv_pap_group_t *group, const endpoint_list_t *endpoint_list)
+static clv_status_t follow_leader(clv_pap_group_t *group, const clv_pap_endpoints_t *endpoints,
+                                  int32_t leader)
 {
-    const clv_pap_endpoint_t *endpoint =
-        &endpoint_list->leaders[endpoint_list->host_of_rank[group->rank]];
+    clv_pap_endpoint_t endpoint;
     const clv_pap_table_shape_t shape = table_shape(group);
+    clv_status_t status = clv_pap_endpoint_of(endpoints, leader, &endpoint);
+    if (status != CLV_OK) {
+        return status;
+    }
+    explicit_bzero(&endpoint.key, sizeof endpoint.key);
     clv_pap_table_close(group->table);
     (void) close(group->table_fd);
     group->table = NULL;
     group->table_fd = -1;
     group->owns_table = false;
-    clv_status_t status = clv_pap_table_open(&shape, endpoint->table_token, endpoint->pid,
-                                             endpoint->table_fd, &group->table);
+    status = clv_pap_table_open(&shape, endpoint.table_token, endpoint.pid, endpoint.table_fd,
+                                &group->table);
     if (status != CLV_OK) {
         clv_log(CLV_LOG_ERROR, "rank %d cannot open the table of process %u on its host: %s",
-                group->rank, (unsigned) endpoint->pid, clv_status_text(status));
+                group->rank, (unsigned) endpoint.pid, clv_status_text(status));
         return status;
     }
     group->owns_table = true;
     clv_net_thread_lock(group->pap->thread);
-    status = clv_pap_bell_acquire(group->pap, endpoint->pid, endpoint->wake_fd, &group->bell);
+    status = clv_pap_bell_acquire(group->pap, endpoint.pid, endpoint.wake_fd, &group->bell);
     clv_net_thread_unlock(group->pap->thread);
     return status;
 }
 
-static clv_status_t take_place(clv_pap_group_t *group, const endpoint_list_t *endpoint_list)
+static clv_status_t take_place(clv_pap_group_t *group, const clv_pap_endpoints_t *endpoints,
+                               const hosts_t *hosts)
 {
     clv_pap_layout_t layout = {0};
-    const int32_t host = endpoint_list->host_of_rank[group->rank];
-    clv_status_t status = clv_pap_layout_init(endpoint_list->host_of_rank, group->n_ranks,
-                                              endpoint_list->n_hosts, &layout);
+    const int32_t host = hosts->of_rank[group->rank], leader = hosts->leader[host];
+    clv_status_t status = clv_pap_layout_init(hosts->of_rank, group->n_ranks, hosts->n, &layout);
     if (status != CLV_OK) {
         return status;
     }
     status = list_host_ranks(group, &layout, host);
     if (status == CLV_OK) {
-        status = endpoint_list->leader_rank[host] == group->rank
-                     ? become_leader(group, endpoint_list, &layout)
-                     : follow_leader(group, endpoint_list);
+        status = leader == group->rank ? become_leader(group, endpoints, host, &layout)
+                                       : follow_leader(group, endpoints, leader);
     }
     let_listener_go(group);
     clv_pap_layout_clear(&layout);
@@ -390,13 +357,12 @@ static clv_status_t take_place(clv_pap_group_t *group, const endpoint_list_t *en
 clv_status_t clv_pap_group_attach(clv_pap_group_t *group, const unsigned char *endpoints,
                                   const unsigned char *more)
 {
-    const reported_t reported = {endpoints, more, clv_pap_more_bytes(endpoints, group->n_ranks)};
-    endpoint_list_t endpoint_list = {0};
-    clv_status_t status = endpoint_list_reserve(&endpoint_list, group->n_ranks);
-    status =
-        status == CLV_OK ? endpoint_list_fill(&endpoint_list, &reported, group->n_ranks) : status;
-    status = status == CLV_OK ? take_place(group, &endpoint_list) : status;
-    endpoint_list_clear(&endpoint_list);
+    const clv_pap_endpoints_t all = {endpoints, more,
+                                     clv_pap_more_bytes(endpoints, group->n_ranks)};
+    hosts_t hosts = {0};
+    clv_status_t status = find_hosts(&hosts, &all, group->n_ranks);
+    status = status == CLV_OK ? take_place(group, &all, &hosts) : status;
+    hosts_clear(&hosts);
     return status;
 }
 

@@ -180,15 +180,22 @@ static clv_status_t create_agree(clv_pap_leader_t *leader)
     return clv_pap_agree_create(&options, &agree_ops, leader, clv_local_now_ns(), &leader->agree);
 }
 
-static clv_status_t list_pids(clv_pap_leader_t *leader, const clv_pap_endpoint_t *rank_endpoints)
+static clv_status_t list_pids(clv_pap_leader_t *leader, const clv_pap_endpoints_t *endpoints)
 {
+    clv_pap_endpoint_t one;
+    clv_status_t status = CLV_OK;
     const int32_t first = leader->layout.first[leader->host];
     const int32_t n_local = leader->layout.first[leader->host + 1] - first;
     leader->pids = clv_alloc((size_t) n_local, sizeof *leader->pids);
-    for (int32_t i = 0; leader->pids && i < n_local; i++) {
-        leader->pids[i] = (pid_t) rank_endpoints[leader->layout.rank_at[first + i]].pid;
+    if (leader->pids == NULL) {
+        return CLV_NO_MEMORY;
     }
-    return leader->pids ? CLV_OK : CLV_NO_MEMORY;
+    for (int32_t i = 0; i < n_local && status == CLV_OK; i++) {
+        status = clv_pap_endpoint_of(endpoints, leader->layout.rank_at[first + i], &one);
+        leader->pids[i] = status == CLV_OK ? (pid_t) one.pid : 0;
+    }
+    explicit_bzero(&one.key, sizeof one.key);
+    return status;
 }
 
 /* Frees the leader's own memory; the table and the layout stay. */
@@ -241,7 +248,7 @@ clv_status_t clv_pap_leader_create(const clv_pap_leader_options_t *options,
     leader->host = options->host;
     leader->layout = *layout;
     leader->max_payload = clv_pap_wire_max_bytes(layout->n_ranks);
-    clv_net_group_id(options->key, leader->group_id);
+    clv_net_group_id(clv_pap_endpoint_key(options->endpoints), leader->group_id);
     clv_pap_clock_init(&leader->clock, !clv_pap_leader_has_parent(leader));
     leader->look_ns = INT64_MAX;
     leader->outbox_end = &leader->outbox;
@@ -249,11 +256,11 @@ clv_status_t clv_pap_leader_create(const clv_pap_leader_options_t *options,
     for (int32_t slot = 0; slot < CLV_PAP_MAX_STREAMS; slot++) {
         clv_pap_polling_init(&leader->polling[slot]);
     }
-    clv_status_t status = keep_key(leader, options->key);
+    clv_status_t status = keep_key(leader, clv_pap_endpoint_key(options->endpoints));
     status = status == CLV_OK ? clv_pap_route_plan(leader, options->endpoints) : status;
     status = status == CLV_OK ? create_agree(leader) : status;
     status = status == CLV_OK ? clv_pap_publish_create(leader) : status;
-    status = status == CLV_OK ? list_pids(leader, options->rank_endpoints) : status;
+    status = status == CLV_OK ? list_pids(leader, options->endpoints) : status;
     if (status != CLV_OK) {
         release(leader);
         return status;

@@ -23,11 +23,8 @@ typedef struct clv_pap_leader_options {
     clv_pap_t *pap;
     clv_pap_table_t *table; /* owned by the leader after create */
     clv_pap_hooks_t hooks;
-    int32_t host; /* of the layout */
-    const unsigned char *key;
-    const clv_pap_endpoint_t
-        *endpoints; /* of all hosts' leaders, n_hosts of them; copied as needed */
-    const clv_pap_endpoint_t *rank_endpoints; /* of all ranks, likewise */
+    int32_t host;                         /* of the layout */
+    const clv_pap_endpoints_t *endpoints; /* copied as needed */
 } clv_pap_leader_options_t;
 
 /* On success the leader owns layout's arrays. */

@@ -98,11 +98,10 @@ static inline bool clv_pap_leader_has_parent(const clv_pap_leader_t *leader)
 
 /* ---- pap_route.c ----------------------------------------------------------------------------- */
 
-/* Determines the neighbours and the addresses of the parent, from the endpoint records of all
- * hosts' leaders. CLV_UNSUPPORTED: the parent has no address that this host can reach.
- * CLV_NO_MEMORY. */
+/* Determines the neighbours and the addresses of the parent. CLV_UNSUPPORTED: the parent has no
+ * address that this host can reach. CLV_NO_MEMORY. */
 clv_status_t clv_pap_route_plan(clv_pap_leader_t *leader,
-                                const clv_pap_endpoint_t *endpoints) CLV_MUST_CHECK;
+                                const clv_pap_endpoints_t *endpoints) CLV_MUST_CHECK;
 /* Tries the next address of the parent. */
 void clv_pap_route_connect(clv_pap_leader_t *leader, int64_t now_ns);
 /* Closes connections that failed or whose handshake takes too long. */

@@ -393,22 +393,38 @@ static clv_status_t plan_route(clv_pap_leader_t *leader, const clv_pap_endpoint_
     return CLV_OK;
 }
 
-clv_status_t clv_pap_route_plan(clv_pap_leader_t *leader, const clv_pap_endpoint_t *endpoints)
+static clv_status_t find_parent(clv_pap_leader_t *leader, const clv_pap_endpoints_t *endpoints)
+{
+    const clv_pap_layout_t *layout = &leader->layout;
+    const int32_t host = clv_pap_tree_parent(leader->host);
+    clv_pap_endpoint_t own, parent;
+    clv_status_t status =
+        clv_pap_endpoint_of(endpoints, layout->rank_at[layout->first[leader->host]], &own);
+
+    leader->neighbours[leader->n_neighbours++].host = host;
+    status = status == CLV_OK
+                 ? clv_pap_endpoint_of(endpoints, layout->rank_at[layout->first[host]], &parent)
+                 : status;
+    status = status == CLV_OK ? plan_route(leader, &own, &parent) : status;
+    if (status == CLV_OK && leader->route.n_addresses == 0) {
+        clv_log(CLV_LOG_ERROR,
+                "no arrivals are predicted or recorded: none of the %d network addresses of "
+                "host %d can be reached from host %d, because other hosts have the same ones; "
+                "name the common network with coll_clv_interface",
+                parent.n_addresses, host, leader->host);
+        status = CLV_UNSUPPORTED;
+    }
+    explicit_bzero(&own.key, sizeof own.key);
+    explicit_bzero(&parent.key, sizeof parent.key);
+    return status;
+}
+
+clv_status_t clv_pap_route_plan(clv_pap_leader_t *leader, const clv_pap_endpoints_t *endpoints)
 {
     const int32_t n_hosts = leader->layout.n_hosts;
     leader->route.next_try_ns = INT64_MAX;
     if (clv_pap_leader_has_parent(leader)) {
-        const int32_t parent = clv_pap_tree_parent(leader->host);
-        leader->neighbours[leader->n_neighbours++].host = parent;
-        clv_status_t status = plan_route(leader, &endpoints[leader->host], &endpoints[parent]);
-        if (status == CLV_OK && leader->route.n_addresses == 0) {
-            clv_log(CLV_LOG_ERROR,
-                    "no arrivals are predicted or recorded: none of the %d network addresses of "
-                    "host %d can be reached from host %d, because other hosts have the same ones; "
-                    "name the common network with coll_clv_interface",
-                    endpoints[parent].n_addresses, parent, leader->host);
-            status = CLV_UNSUPPORTED;
-        }
+        const clv_status_t status = find_parent(leader, endpoints);
         if (status != CLV_OK) {
             return status;
         }

@@ -371,12 +371,22 @@ static void endpoints_keep_every_field(void **state)
     memset(endpoint.key, 0xa5, sizeof endpoint.key);
     clv_pap_endpoint_encode(&endpoint, bytes);
     assert_int_equal(clv_pap_endpoint_decode(bytes, &back), CLV_OK);
-    assert_true(clv_pap_endpoint_same_host(&endpoint, &back));
     assert_memory_equal(endpoint.key, back.key, sizeof endpoint.key);
     clv_pap_endpoint_encode(&back, again);
     assert_memory_equal(bytes, again, sizeof bytes);
-    back.time_ns_id++;
-    assert_false(clv_pap_endpoint_same_host(&endpoint, &back));
+    back.pid++;
+    back.net_ns_id++;
+    back.port--;
+    clv_pap_endpoint_encode(&back, again);
+    assert_true(clv_pap_endpoint_same_host(bytes, again));
+    uint64_t *const wide[] = {&back.boot_hash, &back.time_ns_id, &back.pid_ns_id};
+    uint32_t *const narrow[] = {&back.uid, &back.pretend_host};
+    for (int i = 0; i < 5; i++) {
+        i < 3 ? (void) ++*wide[i] : (void) ++*narrow[i - 3];
+        clv_pap_endpoint_encode(&back, again);
+        assert_false(clv_pap_endpoint_same_host(bytes, again));
+        i < 3 ? (void) --*wide[i] : (void) --*narrow[i - 3];
+    }
 }
 
 static void malformed_endpoints_are_refused(void **state)
