@@ -27,7 +27,7 @@ typedef struct spread_row {
 } spread_row_t;
 
 static const spread_row_t spreads[] = {{"1 ms", 1000000}, {"30 ms", 30000000}};
-static const int32_t rank_counts[] = {16, 64, 256, 1024};
+static const int32_t rank_counts[] = {16, 64, 128, 256, 512, 1024};
 static const int64_t vector_bytes[] = {2 << 20, 32 << 20};
 
 /* How the arrivals of successive forecasts relate. */
