@@ -146,7 +146,7 @@ static void fill_endpoint(start_t *start, const clv_choose_config_t *config)
     clv_pap_t *pap = NULL;
 
     start->mine.started_s = (int64_t) time(NULL);
-    if (CLV_OK != coll_clv_setup_channel(config, &mca_coll_clv_component.params, &pap) ||
+    if (CLV_OK != coll_clv_setup_channel(config, &mca_coll_clv_component.params, true, &pap) ||
         CLV_OK != clv_drain_create(&recorder->drain)) {
         return;
     }

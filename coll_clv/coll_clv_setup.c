@@ -132,7 +132,8 @@ static void unreserve(setup_t *setup)
 }
 
 clv_status_t coll_clv_setup_channel(const clv_choose_config_t *config,
-                                    const struct coll_clv_params *params, clv_pap_t **pap_p)
+                                    const struct coll_clv_params *params, bool records,
+                                    clv_pap_t **pap_p)
 {
     const bool named = NULL != params->interface && '\0' != params->interface[0];
     const clv_pap_options_t options = {.sma_window = config->sma_window,
@@ -142,7 +143,8 @@ clv_status_t coll_clv_setup_channel(const clv_choose_config_t *config,
                                        .port_range = params->port_range,
                                        .connect_timeout_ns = coll_clv_relay_lost_ns(),
                                        .patience_ns = COLL_CLV_PATIENCE_NS,
-                                       .has_relay = true};
+                                       .has_relay = true,
+                                       .records = records};
 
     return coll_clv_process_open(&options, pap_p);
 }
@@ -180,7 +182,7 @@ static void fill_endpoint(setup_t *setup)
     setup->mine.shares_processors = coll_clv_processors_are_shared(config->shared_processors);
     setup->mine.known = coll_clv_known_find(hash_processes(setup->comm));
     if (config->exchange) {
-        status = coll_clv_setup_channel(config, setup->params, &pap);
+        status = coll_clv_setup_channel(config, setup->params, false, &pap);
     }
     if (CLV_OK == status) {
         status = clv_pap_group_create(pap, config->n_ranks, group->rank, &hooks, setup->mine.pap,

@@ -46,9 +46,10 @@ typedef struct stream_keys {
     clv_choose_decision_t held;
 } stream_keys_t;
 
-/* Opens the background channel with config and params, unless it is open. */
+/* Opens the background channel with config and params, for recording or not, unless it is open. */
 clv_status_t coll_clv_setup_channel(const clv_choose_config_t *config,
-                                    const struct coll_clv_params *params, clv_pap_t **pap_p);
+                                    const struct coll_clv_params *params, bool records,
+                                    clv_pap_t **pap_p);
 /* Gathers what does not fit into the endpoint records, if there is any. The caller frees *more_p;
  * NULL: there is none. *has_memory_p: the same on all ranks. */
 int coll_clv_setup_gather_more(struct ompi_communicator_t *comm, const clv_pap_group_t *pap,

@@ -6,6 +6,7 @@
  * most one system call, and none in a program that calls regularly: the host's last rank to publish
  * a record rings its leader's thread, unless the thread polls (pap_polling.h).
  */
+#include <errno.h>
 #include <sched.h>
 #include <stddef.h>
 #include <string.h>
@@ -23,6 +24,7 @@
 #include "pap_predict/agree/pap_work.h"
 #include "util/util_alloc.h"
 #include "util/util_hot.h"
+#include "util/util_limit.h"
 #include "util/util_log.h"
 #include "util/util_min_max.h"
 #include "util/util_time.h"
@@ -108,12 +110,21 @@ static clv_status_t fill_endpoint(clv_pap_group_t *group, uint64_t token,
     return CLV_OK;
 }
 
+/* errno says why; only the recorder's groups have shares. */
+static void tell_refused(const clv_pap_group_t *group, const char *what)
+{
+    clv_limit_tell(what, group->hooks.share_bytes > 0, errno);
+}
+
 static clv_status_t hold_listener(clv_pap_group_t *group)
 {
     clv_net_thread_lock(group->pap->thread);
     clv_status_t status = clv_net_listen_acquire(&group->pap->server);
     clv_net_thread_unlock(group->pap->thread);
     group->listens = status == CLV_OK;
+    if (status == CLV_NO_MEMORY) {
+        tell_refused(group, "port");
+    }
     return status;
 }
 
@@ -293,6 +304,8 @@ static clv_status_t become_leader(clv_pap_group_t *group, const clv_pap_endpoint
     status = clv_net_thread_start(group->pap->thread);
     if (status == CLV_OK) {
         status = clv_pap_leader_create(&options, layout, &group->leader);
+    } else {
+        tell_refused(group, "thread");
     }
     clv_net_thread_unlock(group->pap->thread);
     if (status != CLV_OK) {

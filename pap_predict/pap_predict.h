@@ -82,6 +82,7 @@ typedef struct clv_pap_options {
     int64_t patience_ns; /* after this wait a rank asks all to go on without the forecast; 0: never.
                           * May differ between ranks */
     bool has_relay;      /* the caller serves clv_pap_group_relay */
+    bool records;        /* opened for recording: messages name that, not predictions */
 } clv_pap_options_t;
 
 /* The key of a stream; equal on all ranks by the MPI standard. */

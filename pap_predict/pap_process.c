@@ -3,6 +3,7 @@
  */
 #include "pap_predict/pap_process.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
@@ -12,6 +13,7 @@
 #include "pap_predict/pap_leader.h"
 #include "pap_predict/predict/pap_predictors.h"
 #include "util/util_alloc.h"
+#include "util/util_limit.h"
 #include "util/util_log.h"
 #include "util/util_time.h"
 
@@ -123,6 +125,16 @@ static void free_process(clv_pap_t *pap)
     clv_free(pap);
 }
 
+static clv_status_t make_thread(clv_pap_t *pap)
+{
+    const clv_status_t status = clv_net_thread_create(&thread_ops, pap, &pap->thread);
+
+    if (status == CLV_NO_MEMORY) {
+        clv_limit_tell(errno == ENOMEM ? "memory" : "descriptor", pap->options.records, errno);
+    }
+    return status;
+}
+
 clv_status_t clv_pap_open(const clv_pap_options_t *options, clv_pap_t **pap_p)
 {
     if (!are_options_valid(options)) {
@@ -138,7 +150,7 @@ clv_status_t clv_pap_open(const clv_pap_options_t *options, clv_pap_t **pap_p)
         pap->options.interface = pap->interface;
     }
     clv_status_t status = find_addresses(pap);
-    status = status == CLV_OK ? clv_net_thread_create(&thread_ops, pap, &pap->thread) : status;
+    status = status == CLV_OK ? make_thread(pap) : status;
     if (status != CLV_OK) {
         free_process(pap);
         return status;

@@ -90,9 +90,10 @@ void clv_limit_text(int error, char *text, size_t n_bytes)
     (void) snprintf(text, n_bytes, hint[0] ? "%s (%s)" : "%s%s", strerror(error), hint);
 }
 
-void clv_limit_tell(const char *what, const char *users, const char *remedy, int error)
+void clv_limit_tell(const char *what, bool records, int error)
 {
     const char *hint = clv_limit_hint(error);
     clv_log(CLV_LOG_HOST, "no %s for %s on this host: %s (%s%s%s); the job goes on without", what,
-            users, strerror(error), hint, hint[0] ? ", or " : "", remedy);
+            records ? "recording" : "predictions", strerror(error), hint, hint[0] ? ", or " : "",
+            records ? "leave coll_clv_record empty" : "set coll_clv_exchange 0");
 }

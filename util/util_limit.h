@@ -40,8 +40,8 @@ const char *clv_limit_hint(int error);
 /* The same behind what strerror says: "File too large (raise ulimit -f)". */
 void clv_limit_text(int error, char *text, size_t n_bytes);
 
-/* Logs for the user that the host refuses this process what ("thread"), which users ("predictions")
- * need; remedy: what does without. */
-void clv_limit_tell(const char *what, const char *users, const char *remedy, int error);
+/* Logs for the user that the host refuses this process what ("thread"), which recording (records)
+ * or predictions need, and what does without. */
+void clv_limit_tell(const char *what, bool records, int error);
 
 #endif

@@ -125,8 +125,7 @@ static clv_status_t refuse(const clv_pap_table_shape_t *shape)
     if (!atomic_flag_test_and_set(&has_reported[records])) {
         (void) snprintf(what, sizeof what, "shared memory of %zu MiB",
                         (clv_pap_table_bytes(shape) + (1 << 20) - 1) >> 20);
-        clv_limit_tell(what, records ? "recording" : "predictions",
-                       records ? "leave coll_clv_record empty" : "set coll_clv_exchange 0", error);
+        clv_limit_tell(what, records, error);
     }
     return CLV_NO_MEMORY;
 }

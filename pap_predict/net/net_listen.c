@@ -18,7 +18,6 @@
 #include <unistd.h>
 
 #include "util/util_alloc.h"
-#include "util/util_limit.h"
 #include "util/util_log.h"
 #include "util/util_time.h"
 
@@ -284,8 +283,6 @@ static int open_listener(const clv_net_server_t *server)
     if (is_in_range) {
         clv_log(CLV_LOG_HOST, "none of the %d ports from %d on is free", (int) n_ports,
                 (int) server->port_min);
-    } else {
-        clv_limit_tell("port", "predictions or recording", "set coll_clv_exchange 0", errno);
     }
     return -1;
 }

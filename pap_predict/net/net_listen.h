@@ -82,8 +82,8 @@ struct clv_net_server {
 void clv_net_server_init(clv_net_server_t *server, clv_net_thread_t *thread,
                          const clv_net_server_ops_t *ops, void *context);
 
-/* Opens the listener unless it is open (CLV_SYSTEM: no port of the range; CLV_NO_MEMORY: none at
- * all; both said in the log); release closes it when nobody needs it. */
+/* Opens the listener unless it is open (CLV_SYSTEM: no port of the range, said in the log;
+ * CLV_NO_MEMORY: none at all, errno says why); release closes it when nobody needs it. */
 clv_status_t clv_net_listen_acquire(clv_net_server_t *server) CLV_MUST_CHECK;
 void clv_net_listen_release(clv_net_server_t *server);
 /* Looks after handshakes that take too long; returns the next deadline. */

@@ -14,7 +14,6 @@
 #include <unistd.h>
 
 #include "util/util_alloc.h"
-#include "util/util_limit.h"
 #include "util/util_time.h"
 
 #define MAX_EVENTS 32
@@ -167,8 +166,9 @@ static clv_status_t open_own(clv_net_thread_t *thread)
         listen_to(thread, thread->bell[0], BELL) && listen_to(thread, thread->timer_fd, TIMER)) {
         return CLV_OK;
     }
-    clv_limit_tell("descriptor", "predictions or recording", "set coll_clv_exchange 0", errno);
+    const int error = errno;
     close_own(thread);
+    errno = error;
     return CLV_NO_MEMORY;
 }
 
@@ -487,7 +487,7 @@ clv_status_t clv_net_thread_start(clv_net_thread_t *thread)
     (void) pthread_sigmask(SIG_SETMASK, &old_signals, NULL);
     (void) pthread_attr_destroy(&attributes);
     if (error != 0) {
-        clv_limit_tell("thread", "predictions or recording", "set coll_clv_exchange 0", error);
+        errno = error;
         return CLV_NO_MEMORY;
     }
     (void) pthread_setname_np(thread->id, "clv");

@@ -34,6 +34,7 @@ typedef struct clv_net_thread_ops {
     int64_t (*work)(void *context, int64_t now_ns, int rung);
 } clv_net_thread_ops_t;
 
+/* CLV_NO_MEMORY of these two: errno says what the host refuses, memory or descriptors, a thread. */
 clv_status_t clv_net_thread_create(const clv_net_thread_ops_t *ops, void *context,
                                    clv_net_thread_t **thread_p) CLV_MUST_CHECK;
 /* Starts it unless it runs. Under the lock. */

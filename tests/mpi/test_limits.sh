@@ -32,6 +32,7 @@ while IFS='|' read -r what amount line; do
     run --mca coll_clv_print summary -- "$what" "$amount"
     tap_has "$what $amount: the job ends right" "$right" "$said"
     tap_ok 'and one line names it' once "$line"
+    tap_lacks 'of predictions, which nothing else here needs' recording "$said"
     tap_has 'as does the summary' "times a host refused a rank shared memory, a thread or a descriptor" "$said"
 done <<'END'
 file|1000|File too large (raise ulimit -f

@@ -9,7 +9,9 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <string.h>
 #include <sys/random.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -19,6 +21,7 @@
 #include "pap_predict/net/net_channel.h"
 #include "pap_predict/pap_process.h"
 #include "tests/support/pap_job.h"
+#include "util/util_log.h"
 #include "util/util_time.h"
 
 /* ---- connecting --------------------------------------------------------------------------- */
@@ -327,6 +330,36 @@ static void bad_options_are_refused(void **state)
     clv_pap_group_free(NULL);
 }
 
+static void hear(void *context, clv_log_level_t level, const char *line)
+{
+    (void) level;
+    (void) snprintf(context, 256, "%s", line);
+}
+
+static void a_refused_descriptor_names_its_user(void **state)
+{
+    static const char *const words[] = {"no descriptor for predictions", "set coll_clv_exchange 0",
+                                        "no descriptor for recording", "leave coll_clv_record"};
+    struct rlimit limit, none;
+    char line[256] = "";
+    clv_pap_t *pap = NULL;
+    clv_pap_options_t options = {.sma_window = 4, .connect_timeout_ns = 1};
+    (void) state;
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &limit), 0);
+    clv_log_set_sink(hear, line, CLV_LOG_HOST);
+    for (int i = 0; i < 2; i++) {
+        options.records = i == 1;
+        none = (struct rlimit){.rlim_cur = 0, .rlim_max = limit.rlim_max};
+        assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
+        const clv_status_t status = clv_pap_open(&options, &pap);
+        assert_int_equal(setrlimit(RLIMIT_NOFILE, &limit), 0);
+        assert_int_equal(status, CLV_NO_MEMORY);
+        assert_non_null(strstr(line, words[2 * i]));
+        assert_non_null(strstr(line, words[2 * i + 1]));
+    }
+    clv_log_set_sink(NULL, NULL, CLV_LOG_ERROR);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -338,6 +371,7 @@ int main(void)
         cmocka_unit_test(unfinished_groups_leave_nothing),
         cmocka_unit_test(unreachable_leader_is_an_error),
         cmocka_unit_test(bad_options_are_refused),
+        cmocka_unit_test(a_refused_descriptor_names_its_user),
     };
     return clv_run_tests(tests);
 }
