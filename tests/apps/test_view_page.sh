@@ -58,6 +58,12 @@ tap_ok 'and waiting, in processor seconds' grep -q ' ms a rank, [0-9.]* CPU s<' 
 "$view" -o "$work/balanced.html" "$work/balanced" && page_draw "$work/balanced.html"
 tap_ok 'what the imbalance costs' grep -q '<p id="balanced">Were every rank as fast as the mean, whatever runs in the calls: [0-9.]* s instead of [0-9.]* s, [0-9.]* % less.</p>' "$work/dom"
 
+# ---- one of each
+"$make" "$work/one" 1 2 1
+"$view" --ranks 0,1 -o "$work/one.html" "$work/one" && page_draw "$work/one.html"
+tap_ok 'one host and one call are no plurals' grep -q '>2 ranks on 1 host · 1 call in ' "$work/dom"
+tap_none 'anywhere' grep -oE '[^0-9.]1 (ranks|hosts|nodes|calls|streams)\b' <(sed '/<script/,/<\/script>/d' "$work/dom")
+
 # ---- a node that was not recorded
 rm "$work/job/made.1.clva"
 LC_ALL=C sed -i '1s/"parameters":""/"parameters":"collectives=allreduce"/' "$work"/job/*.clva

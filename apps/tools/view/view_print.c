@@ -309,8 +309,8 @@ void view_print_summary(FILE *file, const view_t *view, const view_counts_t *cou
                         const view_what_if_t *what_if)
 {
     if (!view->has_time) {
-        fprintf(file, "%s: %d ranks, in MPI %.1f ms a rank; no common clock, so no lateness\n",
-                view_any_head(view)->program, (int) view->n_ranks,
+        fprintf(file, "%s: %d rank%s, in MPI %.1f ms a rank; no common clock, so no lateness\n",
+                view_any_head(view)->program, (int) view->n_ranks, clv_text_s(view->n_ranks),
                 ms((double) counts->in_mpi_ns / view->n_ranks));
         return;
     }
