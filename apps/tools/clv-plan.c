@@ -19,6 +19,7 @@
 #include "schedule/sched_print.h"
 #include "schedule/sched_read.h"
 #include "schedule/schedule.h"
+#include "util/util_text.h"
 
 enum { EXIT_USAGE = 2, MAX_INPUT_BYTES = 64 << 20 };
 
@@ -223,7 +224,7 @@ static bool write_json(const request_t *request, const clv_plan_t *plan)
     FILE *out = clv_output_open(request->json);
     char hash[32], reason[256];
     if (out == NULL) {
-        fprintf(stderr, "clv-plan: %s: %s\n", request->json, strerror(errno));
+        fprintf(stderr, "clv-plan: --json '%s': %s\n", request->json, strerror(errno));
         return false;
     }
     clv_json_t json = clv_json_begin(out, program.name, "plan");
@@ -306,6 +307,7 @@ int main(int argc, char **argv)
     status = EXIT_USAGE;
     const size_t n_mark = mark_bytes(text, n_bytes);
     if (clv_instance_parse(text + n_mark, n_bytes - n_mark, &parsed, &error) != CLV_OK) {
+        clv_text_make_plain(error.reason);
         fprintf(stderr, "clv-plan: line %lld: %s\n", (long long) error.line, error.reason);
     } else {
         status = run(&request, &parsed);

@@ -287,6 +287,7 @@ ok 'a negative arrival' refuses "${head4}arrival 1 -2\n" 'line 5: -2 is outside'
 ok 'arrivals that overflow the rounds' refuses "${head4}arrival 0 9000000000000000000\n" \
     'line 5: .*2^30 rounds'
 ok 'an unknown key' refuses "${head4}arrival 1 2\ncolour 3\n" "line 6: unexpected 'colour'"
+ok 'a key that a terminal would obey or that is no UTF-8' refuses "${head4}arrival 1 2\nco\033l\377ur\n" "line 6: unexpected 'co l?ur'"
 ok 'a tuple out of range' refuses "${head4}arrival 1 2\nschedule\n0 2 0 0\n" 'line 7: 2 is outside'
 ok 'golden plans of the four goals' golden_goals
 ok 'given tuples are printed as they stand' given_tuples
@@ -316,4 +317,9 @@ ok 'a kind that is none' refuses "${head4}arrival 1 2\nschedule\n0 1 0 0 move\n"
 ok 'an unknown scheduler' refuses_arguments --scheduler fastest
 ok 'an unknown format' refuses_arguments --format tex
 ok 'an unknown argument' refuses_arguments --please
+nameless() {
+    "$plan" --json '' < "$golden/02.txt" 2> "$scratch/message"
+    [ $? -eq 1 ] && grep -qxF "clv-plan: --json '': No such file or directory" "$scratch/message"
+}
+ok 'a nameless file of --json is told with its option' nameless
 echo "1..$n"
