@@ -252,6 +252,8 @@ tap_ok 'refuses a missing .evt' refuses 2 'location 5: its .evt file is missing'
 "$make" snap 4 2 100 "$seed" snapshot >/dev/null
 tap_ok 'refuses snapshots with a word' refuses 2 'otf2-snapshots' snap/traces.otf2 -o none
 clocks b 900000000000000 900100000000000 >other.jsonl
+printf '%s\n' '{"clv_clock":1,"host":"other"}' '{"local_ns":1,"offset_ns":0,"bound_ns":1}' >odd.jsonl
+tap_ok 'names an odd host in one line' refuses 2 'no recorded clock of host n?' names/traces.otf2 --check --clocks odd.jsonl
 tap_ok 'refuses clocks of another boot' refuses 2 'another boot' plain/traces.otf2 -o none --clocks other.jsonl
 head -3 clocks.jsonl >one.jsonl
 tap_ok 'refuses clocks of some hosts only' refuses 2 'no recorded clock of host n1' plain/traces.otf2 -o none --clocks one.jsonl

@@ -9,6 +9,8 @@
 #include <stdarg.h>
 #include <string.h>
 
+#include "util/util_text.h"
+
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static int failed_status;
 static char line[512], otf2_words[256];
@@ -22,6 +24,7 @@ bool correct_fail(int status, const char *format, ...)
         va_start(arguments, format);
         vsnprintf(line, sizeof line, format, arguments);
         va_end(arguments);
+        clv_text_make_plain(line); /* names of files and hosts hold any bytes */
     }
     pthread_mutex_unlock(&mutex);
     return false;
