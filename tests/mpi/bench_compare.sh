@@ -244,6 +244,7 @@ for i in $(seq 65); do line "a$i" 1,2 1,1; done >"$work/many"
 refuses 'not a line of clv-bench' "$work/bad" && refuses "$work/empty: the file is empty" "$work/empty" && refuses 'No such file' /nonexistent &&
     ! "$compare" --figure delay --plot "$work/m.svg" "$work/many" >"$output" 2>&1 &&
     grep -q '^clv-bench-compare: more than 64 lines' "$output" && refuses 'no such metric' --figure clock-accuracy --metric x "$work/clock.json" &&
-    refuses 'no such metric' --metric speed "$work/0.json" && refuses '--runs must be' --runs 0 x &&
+    refuses 'no such metric' --metric speed "$work/0.json" && refuses 'no such metric' --metric '' "$work/0.json" &&
+    refuses "--baseline names neither an algorithm nor a label here: 'zz'" --baseline zz "$work/0.json" && refuses '--runs must be' --runs 0 x &&
     refuses 'a figure (--help' --figure fig9 x && refuses '--paired must be' --paired x y && refuses 'unknown option' --what x y && refuses '.pdf file' --plot x.gif "$work/0.json" && refuses 'give result files'
 tap_report $? "wrong use and wrong files are told in one line, exit 2"

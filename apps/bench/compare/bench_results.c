@@ -27,12 +27,12 @@ const clv_result_caveat_t clv_results_caveats[] = {
 
 /* ---- one flat object ---- */
 
-/* The text after "key":, or NULL. */
+/* The text after "key":, or NULL. No key is empty. */
 static const char *find_value(const char *line, const char *key)
 {
     const size_t length = strlen(key);
 
-    for (const char *at = strstr(line, key); at; at = strstr(at + 1, key)) {
+    for (const char *at = length > 0 ? strstr(line, key) : NULL; at; at = strstr(at + 1, key)) {
         if (at > line && at[-1] == '"' && at[length] == '"' && at[length + 1] == ':') {
             return at + length + 2;
         }

@@ -202,6 +202,23 @@ static bool is_wanted(void *context, const clv_result_group_t *group)
 
 /* ---- all ---- */
 
+/* Whether what was gathered has something to compare, and what to compare it with. */
+static clv_status_t check_groups(job_t *job)
+{
+    if (!job->set.n_groups) {
+        snprintf(job->reason, sizeof job->reason, "no results%s",
+                 job->runs.n_failed ? ": every mpirun failed" : " of that name");
+        return job->runs.n_failed ? CLV_SYSTEM : CLV_INVALID;
+    }
+    if (!clv_compare_has_baseline(&job->compare)) {
+        snprintf(job->reason, sizeof job->reason,
+                 "--baseline names neither an algorithm nor a label here: '%s'",
+                 job->compare.baseline);
+        return CLV_INVALID;
+    }
+    return CLV_OK;
+}
+
 static clv_status_t gather(job_t *job, char **files)
 {
     clv_status_t status;
@@ -225,12 +242,7 @@ static clv_status_t gather(job_t *job, char **files)
         status = read_files(job, files);
     }
     clv_results_keep(&job->set, is_wanted, job);
-    if (status == CLV_OK && !job->set.n_groups) {
-        snprintf(job->reason, sizeof job->reason, "no results%s",
-                 job->runs.n_failed ? ": every mpirun failed" : " of that name");
-        return job->runs.n_failed ? CLV_SYSTEM : CLV_INVALID;
-    }
-    return status;
+    return status == CLV_OK ? check_groups(job) : status;
 }
 
 static clv_status_t tell(job_t *job)

@@ -121,6 +121,9 @@ typedef struct clv_compare {
 /* The divisor of values in tables: ms, for clocks us. */
 double clv_compare_unit(const clv_compare_t *compare);
 
+/* Whether the baseline, if one is given, is an algorithm or a label of the set. */
+bool clv_compare_has_baseline(const clv_compare_t *compare);
+
 /* Prints to standard output. CLV_NO_MEMORY. */
 clv_status_t clv_compare_print(const clv_compare_t *compare) CLV_MUST_CHECK;
 

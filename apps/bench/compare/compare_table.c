@@ -48,6 +48,16 @@ static bool is_named(const clv_result_group_t *group, const char *name)
     return !strcmp(group->algorithm, name) || !strcmp(group->label, name);
 }
 
+bool clv_compare_has_baseline(const clv_compare_t *compare)
+{
+    bool has = compare->baseline == NULL;
+
+    for (size_t i = 0; i < compare->set->n_groups && !has; i++) {
+        has = is_named(&compare->set->groups[i], compare->baseline);
+    }
+    return has;
+}
+
 /* The group to compare with: of the named algorithm, or of the same algorithm under the named
  * label, or the first comparable group. */
 static const clv_result_group_t *baseline_of(const clv_compare_t *compare,
