@@ -15,6 +15,7 @@
 
 #include "apps/cli/cli_file.h"
 #include "util/util_limit.h"
+#include "util/util_text.h"
 #include "util/util_version.h"
 
 enum { MAX_OPTIONS = 64, FIRST_LONG = 256, HELP = 128, VERSION = 129, EXIT_WRONG = 2 };
@@ -217,9 +218,12 @@ bool clv_speaks_for_all(void)
 int clv_options_wrong(const clv_program_t *program, const char *reason)
 {
     const struct timespec moment = {.tv_sec = 1};
+    char line[1200]; /* a value that was given may hold any bytes */
 
     if (clv_speaks_for_all()) {
-        fprintf(stderr, "%s: %s\n", program->name, reason);
+        snprintf(line, sizeof line, "%s", reason);
+        clv_text_make_plain(line);
+        fprintf(stderr, "%s: %s\n", program->name, line);
     } else {
         (void) nanosleep(&moment, NULL);
     }

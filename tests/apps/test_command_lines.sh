@@ -83,6 +83,13 @@ apps/bench/sim/run --metrics speed
 tests/all --minutes many
 END
 
+odd_value() { # bytes that a terminal would obey, or that are no UTF-8
+    local said
+    said=$("$CLV_BUILD/apps/tools/clv-view" --stream $'\n\e\xff' x 2>&1)
+    [ "$said" = "clv-view: --stream must be a whole number, 0 to 2147483646, not '  ?'" ] || { echo "$said"; return 1; }
+}
+tap_ok 'a value of odd bytes is told in one line' odd_value
+
 # A file that meets ulimit -f, or a full disk: no signal, one line with the file and why, and no half of a page.
 tells() { # REASON FILE COMMAND...
     local reason=$1 file=$2 said status
