@@ -510,6 +510,9 @@ int main(int argc, char **argv)
     if (status >= 0) {
         return status;
     }
+    if (options.pattern != NULL && (options.csv || options.json != NULL)) {
+        return clv_options_wrong(&program, "--make prints a trace: no --csv, no --json");
+    }
     if (options.pattern != NULL) {
         return first == argc ? make_trace(&options)
                              : clv_options_wrong(&program, "--make takes no traces");

@@ -64,6 +64,11 @@ tap_has 'in words' 'Is a directory' "$said"
 tap_ok 'and without an empty table' test ! -s "$work/out"
 said=$("$predict" --json '' "$odd" 2>&1)
 tap_ok 'a nameless file of --json is told by the program' test "$said" = "clv-predict: --json '': No such file or directory"
+for other in --csv "--json $work/none"; do
+    # shellcheck disable=SC2086
+    said=$("$predict" --make uniform $other 2>&1)
+    tap_ok "--make and ${other%% *} contradict" test $? -eq 2 -a "$said" = 'clv-predict: --make prints a trace: no --csv, no --json'
+done
 mkfifo "$work/fifo"
 for arguments in "$work/fifo" "--make trace:$work/fifo --ranks 2"; do
     # shellcheck disable=SC2086
