@@ -117,7 +117,7 @@ static const clv_program_t program = {
 static int write_page(const char *path, const view_t *view, const view_counts_t *counts,
                       const view_what_if_t *what_if)
 {
-    FILE *file = fopen(path, "w");
+    FILE *file = strcmp(path, "-") == 0 ? stdout : fopen(path, "w");
     struct stat status;
 
     if (file == NULL) {
@@ -126,10 +126,11 @@ static int write_page(const char *path, const view_t *view, const view_counts_t 
     }
     char reason[512] = "out of memory";
     const bool done = view_print_page(file, view, counts, what_if);
-    const bool is_regular = fstat(fileno(file), &status) == 0 && S_ISREG(status.st_mode);
+    const bool is_ours =
+        file != stdout && fstat(fileno(file), &status) == 0 && S_ISREG(status.st_mode);
     if (clv_output_close(file, path, reason, sizeof reason) != CLV_OK || !done) {
         fprintf(stderr, "clv-view: %s\n", reason);
-        if (is_regular) {
+        if (is_ours) {
             (void) unlink(path); /* remove an incomplete page */
         }
         return 1;

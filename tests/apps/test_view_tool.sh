@@ -32,6 +32,8 @@ tap_none 'of at most 100 columns' awk 'length > 100' <(grep -v █ "$work/summar
 # ---- the page
 "$view" -o "$work/page.html" "$work/job" >"$output" 2>&1
 tap_report $? 'a page is made'
+(cd "$work" && "$view" -o - job >dash.html) 2>"$output" && [ ! -e "$work/-" ] && tail -n 1 "$work/dash.html" | grep -q '</html>'
+tap_report $? '- is standard output'
 without_stamp() { sed -E '/^$/d; 1s/"time":"[0-9TZ:-]+",//'; } # of when it was written, the one thing that differs
 sed -n '/id="numbers">/,/<\/script>/p' "$work/page.html" | sed 's/.*id="numbers">//; s/<\/script>.*//' | sed '/^$/d' | without_stamp >"$work/numbers"
 "$view" --json "$work/job" | without_stamp | cmp -s - "$work/numbers"
