@@ -29,6 +29,13 @@ tap_has 'and is the last' '"rank":11,"node":3,"calls":50,"last":50,' "$("$view" 
 tap_ok 'the summary has at most 40 lines' test "$(wc -l <"$work/summary")" -le 40
 tap_none 'of at most 100 columns' awk 'length > 100' <(grep -v █ "$work/summary")
 
+# ---- a program far from here
+long=$(printf 'folder/%.0s' 1 2 3 4 5 6 7 8 9)
+cp -r "$work/job" "$work/far"
+LC_ALL=C sed -i "1s|\"program\":\"clva-make\"|\"program\":\"/$long$(printf 'x%.0s' {1..50})\"|" "$work"/far/*.clva
+tap_none 'a long name leaves 100 columns' awk 'length > 100' <("$view" "$work/far" | grep -v █)
+tap_has 'and is the end of its path' 'xxxx: 12 ranks' "$("$view" "$work/far" | head -n 1)"
+
 # ---- the page
 "$view" -o "$work/page.html" "$work/job" >"$output" 2>&1
 tap_report $? 'a page is made'

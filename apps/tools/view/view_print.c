@@ -16,6 +16,7 @@
 #define MAX_STREAMS    7 /* lines of the summary */
 #define MAX_RANKS      6
 #define MAX_NAME_BYTES 50
+#define PROGRAM_BYTES  32 /* of its name, beside the figures of a line */
 
 static double ms(double ns)
 {
@@ -37,6 +38,17 @@ const clv_clva_head_t *view_any_head(const view_t *view)
         i++;
     }
     return &view->nodes[i].head;
+}
+
+/* The program's name, without its folders where it is long. */
+static const char *program_of(const view_t *view, char *name, size_t size)
+{
+    const char *program = view_any_head(view)->program, *slash = strrchr(program, '/');
+
+    snprintf(name, size, "%s",
+             strlen(program) > PROGRAM_BYTES && slash != NULL ? slash + 1 : program);
+    clv_text_cut(name, PROGRAM_BYTES);
+    return name;
 }
 
 /* Of all ranks. */
@@ -69,13 +81,13 @@ static void print_asleep(FILE *file, const view_t *view)
 
 static void print_what(FILE *file, const view_t *view, const view_counts_t *counts)
 {
-    const clv_clva_head_t *head = view_any_head(view);
-    char not_taken[VIEW_LINE_BYTES];
+    char not_taken[VIEW_LINE_BYTES], name[VIEW_NAME_BYTES];
 
     fprintf(file, "%s: %d rank%s on %d host%s, %lld call%s in %.3f s, clocks within %.1f us\n",
-            head->program, (int) view->n_ranks, clv_text_s(view->n_ranks), (int) view->n_nodes,
-            clv_text_s(view->n_nodes), (long long) counts->n_calls, clv_text_s(counts->n_calls),
-            (double) counts->run_ns / 1e9, (double) view->worst_bound_ns / 1e3);
+            program_of(view, name, sizeof name), (int) view->n_ranks, clv_text_s(view->n_ranks),
+            (int) view->n_nodes, clv_text_s(view->n_nodes), (long long) counts->n_calls,
+            clv_text_s(counts->n_calls), (double) counts->run_ns / 1e9,
+            (double) view->worst_bound_ns / 1e3);
     fprintf(file,
             "in MPI %.1f ms a rank, %.1f %% of the run; waiting for later ranks: %.1f %% of that, "
             "%.3f CPU s\n",
@@ -308,9 +320,11 @@ static void print_predictions(FILE *file, const view_t *view, const view_counts_
 void view_print_summary(FILE *file, const view_t *view, const view_counts_t *counts,
                         const view_what_if_t *what_if)
 {
+    char name[VIEW_NAME_BYTES];
+
     if (!view->has_time) {
         fprintf(file, "%s: %d rank%s, in MPI %.1f ms a rank; no common clock, so no lateness\n",
-                view_any_head(view)->program, (int) view->n_ranks, clv_text_s(view->n_ranks),
+                program_of(view, name, sizeof name), (int) view->n_ranks, clv_text_s(view->n_ranks),
                 ms((double) counts->in_mpi_ns / view->n_ranks));
         return;
     }
