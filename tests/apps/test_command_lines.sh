@@ -70,6 +70,7 @@ apps/tools/clv-predict --ranks none
 apps/tools/clv-clock --runs 0
 apps/tools/clv-correct --threads 0
 apps/bench/clv-bench --iterations 0
+apps/bench/clv-bench --blocks 0
 apps/bench/clv-bench-compare --runs 0
 apps/bench/bench_plan --instances 0
 apps/bench/plan_quality --ranks 1

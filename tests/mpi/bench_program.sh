@@ -331,7 +331,7 @@ if [ -e "$work/xdr" ]; then
     aside refuses 'cannot write /nonexistent/xdr' --xdr /nonexistent/xdr
 fi
 aside refuses 'neither warm nor cold' --cache tepid
-aside refuses 'cannot write' --json /nonexistent/file
+aside refuses 'cannot write /nonexistent/file: No such file or directory' --json /nonexistent/file
 all_aside
 tap_report $? "wrong use is told in one line, exit 2"
 

@@ -44,7 +44,7 @@ const clv_option_t clv_bench_option_rows[] = {
                  "second collective in each iteration: none, bcast, barrier,\nallreduce"),
     CLV_ROW_TEXT("compute", AT(compute), "TIME", "50ms",
                  "computing time of every rank, to which the pattern adds; form of\n--delay"),
-    CLV_ROW_WHOLE("blocks", AT(blocks), 0, 1e4, "10",
+    CLV_ROW_WHOLE("blocks", AT(blocks), 1, 1e4, "10",
                   "blocks of each algorithm; algorithms take turns"),
     CLV_ROW_WHOLE("block-calls", AT(block_calls), 2, 1e5, "40", "calls of a block"),
     CLV_ROW_WHOLE("lead-calls", AT(lead_calls), 0, 1e5, "20",

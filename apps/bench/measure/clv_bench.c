@@ -9,6 +9,7 @@
  * Exit: 0; 1 a collective gave a wrong result or failed, or results could not be written; 2 wrong
  * use; 3 not network-bound (--strict); 128 plus the signal's number when interrupted.
  */
+#include <errno.h>
 #include <limits.h>
 #include <mpi.h>
 #include <stdio.h>
@@ -668,21 +669,31 @@ static clv_status_t own_communicator(MPI_Comm *comm_p, char *reason, size_t reas
     return clv_algorithm_communicator(&plain, MPI_COMM_WORLD, comm_p, reason, reason_bytes);
 }
 
-/* Called by rank 0. */
+/* Opens the file, if one is wanted. Returns 0 or why it cannot. */
+static int open_result(const char *path, FILE **file_p)
+{
+    *file_p = path ? clv_output_open(path) : NULL;
+    return path && !*file_p ? errno : 0;
+}
+
+/* Called by all ranks; rank 0 opens. */
 static clv_status_t open_results(bench_t *bench)
 {
-    const clv_bench_options_t *options = &bench->options;
-    const char *failed = NULL;
+    const char *paths[] = {bench->options.json, bench->options.xdr};
+    int errors[2] = {0};
 
     if (bench->sync.rank == 0) {
-        bench->json = options->json ? clv_output_open(options->json) : NULL;
-        bench->xdr = options->xdr ? clv_output_open(options->xdr) : NULL;
+        errors[0] = open_result(paths[0], &bench->json);
+        errors[1] = open_result(paths[1], &bench->xdr);
     }
-    int is_missing[] = {options->json && bench->sync.rank == 0 && !bench->json,
-                        options->xdr && bench->sync.rank == 0 && !bench->xdr};
-    MPI_Bcast(is_missing, 2, MPI_INT, 0, bench->sync.comm);
-    failed = is_missing[0] ? options->json : is_missing[1] ? options->xdr : NULL;
-    return failed ? complain(bench, "cannot write %s", failed) : CLV_OK;
+    MPI_Bcast(errors, 2, MPI_INT, 0, bench->sync.comm);
+    const int failed = errors[0] ? 0 : 1;
+    if (!errors[failed]) {
+        return CLV_OK;
+    }
+    snprintf(bench->reason, sizeof bench->reason, "cannot write %s: %s",
+             *paths[failed] ? paths[failed] : "''", strerror(errors[failed]));
+    return CLV_INVALID;
 }
 
 static clv_status_t set_up(bench_t *bench)
