@@ -445,7 +445,7 @@ static void list_words(FILE *file)
     for (const clv_pattern_kind_t *kind = clv_pattern_kinds; kind->name != NULL; kind++) {
         fprintf(file, "  %-12s %s\n", kind->name, kind->meaning);
     }
-    fprintf(file, "couplings:\n");
+    fprintf(file, "couple:\n");
 #define CLV_TRACE_COUPLING(name, word, meaning) fprintf(file, "  %-12s %s\n", word, meaning);
     CLV_TRACE_COUPLINGS(CLV_TRACE_COUPLING)
 #undef CLV_TRACE_COUPLING

@@ -7,12 +7,19 @@
 # behind another the words of the help's section of that name (patterns, schedulers, ...), also in lists
 # with commas; commands of ./clv.
 
-# Words of the section of the help, on standard input, whose heading is the option's name or begins so.
-_clv_section() { # OPTION
-    awk -v option="$1" '
-        /^[a-z-]+:$/ { name = substr($0, 1, length - 1); inside = index(name, option) == 1 || index(option, name) == 1; next }
+# Words of the section of the help, on standard input, whose heading is the option's name or its value's, or begins so;
+# not of lines that go on behind a word, which begin further in.
+_clv_section() { # OPTION VALUE
+    awk -v option="$1" -v value="${2,,}" '
+        /^[a-z-]+:$/ {
+            name = substr($0, 1, length - 1); indent = 0
+            inside = index(name, option) == 1 || index(option, name) == 1 || index(name, value) == 1; next
+        }
         /^[^ ]/ || /^$/ { inside = 0 }
-        inside && match($0, /^ +[a-z0-9-]+( |$)/) { print $1 }'
+        inside && /^ +[a-z0-9-]+( |$)/ {
+            match($0, /^ +/); indent = indent ? indent : RLENGTH
+            if (RLENGTH == indent) print $1
+        }'
 }
 
 _clv_complete() {
@@ -33,14 +40,14 @@ _clv_complete() {
     [[ ! $before =~ ^--?[a-z][a-z-]*$ ]] ||
         value=$(sed -nE "s/^  ((-[a-z], )?$before|$before, --[a-z-]+) ([A-Z][^ ]*|[a-z]+) .*/\3/p" <<<"$help")
     case $value in
-    FILE | DIR) ;; # bash's own, see below
+    FILE | DIR | N) ;; # bash's own, see below, or a number
     '')
         [[ $word != -* ]] || COMPREPLY=($(compgen -W "--help --version
             $(sed -nE 's/^  (-[a-z], )?(--[a-z-]+)( .*|$)/\2/p' <<<"$help")" -- "$word")) ;;
     *)
         [[ $word != *,* ]] || list=${word%,*},
         COMPREPLY=($(compgen -P "$list" -W "$([[ $value != [a-z]* ]] || echo "$value"
-            _clv_section "${before#--}" <<<"$help")" -- "${word##*,}"))
+            _clv_section "${before#--}" "$value" <<<"$help")" -- "${word##*,}"))
         [ -z "${COMPREPLY[*]-}" ] || return 0 ;;
     esac
     # No option, and no word of the help: names of files.

@@ -93,6 +93,10 @@ tap_none 'every option of every tool is offered, and no other' differing
 tap_ok 'clv-plan --format offers its formats' test "$(offered "$(where clv-plan)" --format '' | xargs)" = 'dot gantt goal hash summary text tuples'
 tap_ok 'behind an equals sign, too' test "$(offered "$(where clv-plan)" --format = te)" = text
 tap_ok 'a second word of a list' test "$(offered "$(where clv-bench)" --patterns balanced,one-l)" = balanced,one-late
+tap_ok 'a section that is named after the value' test "$(offered "$(where clv-predict)" --make rep)" = repeated
+tap_ok 'or after the option' test "$(offered "$(where clv-predict)" --couple '' | xargs)" = 'allreduce barrier none'
+tap_ok 'words, not how a line goes on' test -z "$(offered "$(where clv-bench)" --algorithms it)"
+tap_ok 'nothing for a number' test -z "$(offered "$(where clv-bench)" --window '')"
 tap_ok 'a value that is one word' test "$(offered "$(where clv-correct)" --alltoallv '')" = dense
 tap_ok 'commands of ./clv' test "$(offered "$CLV_TOP/clv" '' | xargs)" = '--help --version build env help params run test'
 
