@@ -664,7 +664,7 @@ static int publish(const options_t *options, const world_t *world, const clock_r
         clock_print_table(stdout, &setting, results, n);
     }
     if (options->json != NULL && clock_write_json(options->json, &setting, results, n) != 0) {
-        fprintf(stderr, "clv-clock: %s: %s\n", options->json, strerror(errno));
+        fprintf(stderr, "clv-clock: --json '%s': %s\n", options->json, strerror(errno));
         is_bad = true;
     }
     if (options->plot != NULL &&
@@ -703,7 +703,7 @@ static bool calibrate(const options_t *options, const world_t *world)
         fprintf(stderr, "clv-clock: clock %s counts no cycles here\n", options->clock);
     } else if (clock_tell_calibrations(options->json, options->is_quiet ? NULL : stdout,
                                        options->clock, &world->place, hz, n) != 0) {
-        fprintf(stderr, "clv-clock: %s: %s\n", options->json, strerror(errno));
+        fprintf(stderr, "clv-clock: --json '%s': %s\n", options->json, strerror(errno));
         is_bad = true;
     }
     clv_free(hz);
@@ -737,7 +737,7 @@ static bool ping(const options_t *options, const world_t *world, MPI_Comm comm)
         is_first && clock_tell_round_trips(options->json, options->is_quiet ? NULL : stdout,
                                            &world->place, trips, options->n_round_trips) != 0;
     if (is_bad) {
-        fprintf(stderr, "clv-clock: %s: %s\n", options->json, strerror(errno));
+        fprintf(stderr, "clv-clock: --json '%s': %s\n", options->json, strerror(errno));
     }
     clv_free(trips);
     return is_bad;
