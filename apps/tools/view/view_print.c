@@ -45,7 +45,7 @@ static const char *program_of(const view_t *view, char *name, size_t size)
 {
     const char *program = view_any_head(view)->program, *slash = strrchr(program, '/');
 
-    snprintf(name, size, "%s",
+    snprintf(name, size, "%.*s", (int) size - 1,
              strlen(program) > PROGRAM_BYTES && slash != NULL ? slash + 1 : program);
     clv_text_cut(name, PROGRAM_BYTES);
     return name;
