@@ -50,11 +50,16 @@ for run in auto 'chain --by-node' latest_first 'clairvoyant --by-node' rank_chai
     tap_has "unequal nodes, $run: every legal reduce is right" 'reduce_cases: all right' "$said"
 done
 
-with 3 --ranks-per-host 3 --np 4 "${use[@]}" --mca coll_clv_min_ranks 2 --mca coll_clv_reduce_algorithm chain \
-    --mca coll_clv_print summary -- \
-    "$CLV_BUILD/tests/mpi/reduce_cases" -c spawned_and_merged
-tap_has 'spawned processes that share nodes with their parents: right' 'reduce_cases: all right' "$said"
-tap_has 'and planned' '10 ran a plan' "$said"
+spawned=(-- "$CLV_BUILD/tests/mpi/reduce_cases" -c spawned_and_merged)
+# Where it cannot, Open MPI 5 waits on.
+if [[ $(timeout -k 5 60 "$cluster" with 3 --ranks-per-host 3 --np 4 --mca coll ^clv "${spawned[@]}" 2>&1) == *'all right'* ]]; then
+    with 3 --ranks-per-host 3 --np 4 "${use[@]}" --mca coll_clv_min_ranks 2 --mca coll_clv_reduce_algorithm chain \
+        --mca coll_clv_print summary "${spawned[@]}"
+    tap_has 'spawned processes that share nodes with their parents: right' 'reduce_cases: all right' "$said"
+    tap_has 'and planned' '10 ran a plan' "$said"
+else
+    tap_skip 'spawned processes that share nodes with their parents' 'Open MPI alone cannot do that here within a minute'
+fi
 
 # What links cost is measured once for the same processes, places or not.
 known='first 1

@@ -128,7 +128,7 @@ static int is_right(const program_t *program, int call)
     return 1;
 }
 
-static void call_once(program_t *program, int call)
+static void one_call(program_t *program, int call)
 {
     const int root = call % program->n_ranks;
 
@@ -156,7 +156,7 @@ static void run(program_t *program)
         delay(program, call);
         cpu_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
         program->entry_ns[call] = clock_ns(CLOCK_REALTIME);
-        call_once(program, call);
+        one_call(program, call);
         program->exit_ns[call] = clock_ns(CLOCK_REALTIME);
         program->cpu_ns += clock_ns(CLOCK_THREAD_CPUTIME_ID) - cpu_ns;
         program->n_wrong += checks && !is_right(program, call);
