@@ -30,6 +30,7 @@ WAYS
 
 said=$(mpi_run -np 1 --mca coll clv "$probe")
 tap_has 'a single rank works' 'sums right' "$said"
+tap_lacks "and PMIx says nothing of our component, which is none of its own" 'bad prefix' "$said"
 # The component sync of Open MPI 6.0.0rc2 crashes by itself when a communicator ends.
 if mpi_run -np 3 --mca coll_sync_barrier_before 1 "$probe" >/dev/null; then
     said=$(mpi_run -np 3 --mca coll clv --mca coll_sync_barrier_before 1 "$probe")

@@ -61,3 +61,5 @@ class Clv(AutotoolsPackage):
         if "+component" in self.spec:
             own = join_path(self.spec["openmpi"].prefix.lib, "openmpi")
             env.set("OMPI_MCA_mca_base_component_path", f"{self.component_dir}:{own}")
+            # The PMIx of Open MPI 5 looks there, too, and would tell of each file that is not its own.
+            env.set("PMIX_MCA_mca_base_component_show_load_errors", "none")
