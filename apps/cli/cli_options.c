@@ -213,9 +213,7 @@ bool clv_speaks_for_all(void)
     return true;
 }
 
-/* A launcher ends the job with the first rank that fails; the rank that prints the reason must be
- * that one. */
-int clv_options_wrong(const clv_program_t *program, const char *reason)
+void clv_tell_for_all(const char *program, const char *reason)
 {
     const struct timespec moment = {.tv_sec = 1};
     char line[1200]; /* a value that was given may hold any bytes */
@@ -223,10 +221,15 @@ int clv_options_wrong(const clv_program_t *program, const char *reason)
     if (clv_speaks_for_all()) {
         snprintf(line, sizeof line, "%s", reason);
         clv_text_make_plain(line);
-        fprintf(stderr, "%s: %s\n", program->name, line);
+        fprintf(stderr, "%s: %s\n", program, line);
     } else {
         (void) nanosleep(&moment, NULL);
     }
+}
+
+int clv_options_wrong(const clv_program_t *program, const char *reason)
+{
+    clv_tell_for_all(program->name, reason);
     return EXIT_WRONG;
 }
 

@@ -107,4 +107,8 @@ void clv_options_help(const clv_program_t *program, FILE *out);
  * is no launcher. */
 bool clv_speaks_for_all(void);
 
+/* Prints "program: reason" in the process that speaks for all, before the program fails. Launchers
+ * end the job with the first process that fails, so the others wait for a second. */
+void clv_tell_for_all(const char *program, const char *reason);
+
 #endif

@@ -9,18 +9,12 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "apps/cli/cli_options.h"
 #include "apps/tools/correct/correct_crew.h"
 
 static bool is_started_by_mpirun(void)
 {
     return getenv("OMPI_COMM_WORLD_SIZE") != NULL || getenv("PMIX_RANK") != NULL;
-}
-
-static bool is_first_of_several(void)
-{
-    const char *rank = getenv("OMPI_COMM_WORLD_RANK");
-    rank = rank ? rank : getenv("PMIX_RANK");
-    return !rank || !strcmp(rank, "0");
 }
 
 /* Looks in this program's build folder, then in the installation. */
@@ -46,13 +40,14 @@ void correct_crew_begin(int *argc, char ***argv)
     if (!is_started_by_mpirun()) {
         return;
     }
+    char reason[256];
     become_replay(*argv);
-    if (is_first_of_several()) {
-        fprintf(stderr,
-                "clv-correct: started by mpirun, but cannot start clv-correct-mpi: %s (it is built "
-                "where MPI is)\n",
-                strerror(errno));
-    }
+    (void) snprintf(
+        reason, sizeof reason,
+        "started by mpirun, but cannot start clv-correct-mpi: %s (it is built where MPI "
+        "is)",
+        strerror(errno));
+    clv_tell_for_all("clv-correct", reason);
     exit(CORRECT_EXIT_MACHINE);
 }
 
