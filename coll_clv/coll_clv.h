@@ -120,8 +120,8 @@ unsigned long long coll_clv_calls(void);
 clv_choose_config_t coll_clv_params_config(const coll_clv_component_t *component);
 
 /* Bits of the collectives that config leaves out but that are counted for a summary or for
- * coll_clv_verbose. Only on the job's first process, which prints them. Counting changes nothing
- * that runs. */
+ * coll_clv_verbose. On all ranks, though only the first prints them: coll/han runs otherwise under
+ * another component, and ranks of which one has us above it wait for each other. */
 uint32_t coll_clv_watched(const clv_choose_config_t *config);
 
 /* coll_clv_params.c: registers all parameters and counters, checks ranges, and tells the user what

@@ -58,7 +58,7 @@ uint32_t coll_clv_watched(const clv_choose_config_t *config)
     const bool is_asked =
         0 != (params->print & CLV_PRINT_SUMMARY) || params->verbose >= CLV_LOG_INFO;
 
-    return is_asked && 0 == OMPI_PROC_MY_NAME->vpid && !mca_coll_clv_component.only_records
+    return is_asked && !mca_coll_clv_component.only_records
                ? ((1U << CLV_N_COLLECTIVES) - 1) & ~(uint32_t) config->collectives
                : 0;
 }
