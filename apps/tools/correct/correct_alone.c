@@ -42,11 +42,10 @@ void correct_crew_begin(int *argc, char ***argv)
     }
     char reason[256];
     become_replay(*argv);
-    (void) snprintf(
-        reason, sizeof reason,
-        "started by mpirun, but cannot start clv-correct-mpi: %s (it is built where MPI "
-        "is)",
-        strerror(errno));
+    (void) snprintf(reason, sizeof reason,
+                    "started by mpirun, but cannot start clv-correct-mpi: %s (it is built where "
+                    "MPI is)",
+                    strerror(errno));
     clv_tell_for_all("clv-correct", reason);
     exit(CORRECT_EXIT_MACHINE);
 }
