@@ -331,14 +331,26 @@ void coll_clv_compare_close(void)
 
 void coll_clv_compare_begin(coll_clv_compare_t *compare, struct ompi_communicator_t *comm)
 {
-    if (0 == stall_ns) {
+    compare->comm = 0 == stall_ns ? NULL : comm;
+}
+
+static void end_when_freed(struct ompi_communicator_t *comm, void *context)
+{
+    (void) comm;
+    coll_clv_compare_end(context);
+}
+
+CLV_COLD void coll_clv_compare_list(coll_clv_compare_t *compare)
+{
+    if (NULL == compare->comm ||
+        OMPI_SUCCESS != coll_clv_failure_on_free(compare->comm, end_when_freed, compare)) {
         return;
     }
     pthread_mutex_lock(&compare_lock);
     if (!is_registered) {
         is_registered = OMPI_SUCCESS == opal_progress_register_lp(progress);
     }
-    compare->comm = comm;
+    compare->is_listed = true;
     compare->next = all;
     all = compare;
     pthread_mutex_unlock(&compare_lock);
@@ -355,12 +367,12 @@ static void delist(coll_clv_compare_t *compare)
     if (next_looked_at == compare) {
         next_looked_at = compare->next;
     }
-    compare->comm = NULL;
+    compare->is_listed = false;
 }
 
 void coll_clv_compare_end(coll_clv_compare_t *compare)
 {
-    if (NULL == compare->comm) {
+    if (!compare->is_listed) {
         return;
     }
     pthread_mutex_lock(&compare_lock);

@@ -43,7 +43,8 @@ typedef struct coll_clv_compare {
     coll_clv_passed_t newest[COLL_CLV_COMPARE_CALLS];
     int64_t under_way; /* number of the call under way; 0: none, or one left alone for its size */
     struct coll_clv_compare *next;
-    struct ompi_communicator_t *comm;          /* NULL: it has not begun, or has ended */
+    struct ompi_communicator_t *comm;          /* NULL: coll_clv_stall_seconds is 0 */
+    bool is_listed;                            /* progress looks at it */
     int64_t seen;                              /* the call under way at the last look, ... */
     int64_t since_ns;                          /* ... and since when */
     int64_t asked_call;                        /* that others were asked about last, ... */
@@ -52,6 +53,9 @@ typedef struct coll_clv_compare {
     bool differs;                              /* ... and another rank passed other arguments */
     struct coll_clv_compare_message *messages; /* sends under way */
 } coll_clv_compare_t;
+
+/* The first call: from here on progress looks at the communicator, until the user frees it. */
+void coll_clv_compare_list(coll_clv_compare_t *compare);
 
 /* A call begins. Another thread that makes progress may read it at the same time. */
 static inline void coll_clv_compare_note(coll_clv_compare_t *compare, int32_t collective,
@@ -65,6 +69,9 @@ static inline void coll_clv_compare_note(coll_clv_compare_t *compare, int32_t co
     __atomic_store_n(&passed->root, root, __ATOMIC_RELAXED);
     __atomic_store_n(&passed->collective, collective, __ATOMIC_RELAXED);
     __atomic_store_n(&compare->n_calls, call + 1, __ATOMIC_RELEASE);
+    if (0 == call) {
+        coll_clv_compare_list(compare);
+    }
 }
 
 /* The call may wait for long: from enter to leave it is under way. */
@@ -86,7 +93,9 @@ void coll_clv_compare_failed(coll_clv_compare_t *compare);
 void coll_clv_compare_open(int stall_seconds);
 void coll_clv_compare_close(void);
 
-/* Begin and end of a communicator with clv. end is fine without begin, and twice. */
+/* Begin and end of a communicator with clv. end is fine without begin, and twice. A component above
+ * that never releases what it replaced (adapt) keeps the module from hearing of the end: the user's
+ * MPI_Comm_free ends it, too. */
 void coll_clv_compare_begin(coll_clv_compare_t *compare, struct ompi_communicator_t *comm);
 void coll_clv_compare_end(coll_clv_compare_t *compare);
 
