@@ -266,10 +266,10 @@ tap_report $? "a time limit ends a configuration"
 # and at a second signal, which timeout would send to its group, not at all.
 # From version 5 on, mpirun prints nothing more of its ranks' then: what --json names has it.
 forwards() { mpirun --version | head -1 | grep -q ' [1-4][.]'; }
-interrupted() { # NAME options ...: ends by itself, with a table and a JSON line that bear the mark
+is_interrupted() { # NAME options ...: ends by itself, with a table and a JSON line that bear the mark
     local pid json=$work/$1.json
     shift
-    OMPI_MCA_odls_base_sigkill_timeout=3 PRTE_MCA_odls_base_sigkill_timeout=3 timeout --foreground 300 mpirun --oversubscribe -n 3 "$bench" \
+    OMPI_MCA_odls_base_sigkill_timeout=3 timeout --foreground 300 mpirun --oversubscribe -n 3 "$bench" \
         --sizes 8,16 --balanced-calls 0 --warmup 0 --json "$json" "$@" >"$output" 2>&1 &
     pid=$!
     until [ "$(grep -c '^clv-bench: reduce, 8, balanced, [0-9]* of ' "$output")" -ge 1 ] || ! kill -0 $pid 2>/dev/null; do sleep 0.1; done
@@ -279,9 +279,11 @@ interrupted() { # NAME options ...: ends by itself, with a table and a JSON line
         { grep -q 'INTERRUPTED' "$output" && grep -Eq '^default +[0-9.]+ ' "$output" &&
             grep -q '^clv-bench: interrupted; 0 of 2 configurations are whole' "$output"; }; }
 }
+# Version 5 kills ranks half a second after the signal; on a busy machine they may need a second try.
+interrupted() { is_interrupted "$@" || { ! forwards && is_interrupted "$@"; }; }
 too_early() { # Ctrl-C in the balanced calls: no figures, and that is said
     local pid json=$work/early.json
-    OMPI_MCA_odls_base_sigkill_timeout=3 PRTE_MCA_odls_base_sigkill_timeout=3 timeout --foreground 300 mpirun --oversubscribe -n 3 "$bench" \
+    OMPI_MCA_odls_base_sigkill_timeout=3 timeout --foreground 300 mpirun --oversubscribe -n 3 "$bench" \
         --sizes 8,16 --balanced-calls 1000000 --warmup 0 --json "$json" >"$output" 2>&1 &
     pid=$!
     until [ "$(grep -c '^clv-bench: reduce, 8, ' "$output")" -ge 1 ] || ! kill -0 $pid 2>/dev/null; do sleep 0.1; done
