@@ -105,7 +105,6 @@ typedef struct start {
     struct ompi_communicator_t *comm;
     record_endpoint_t mine;
     record_endpoint_t *endpoints;
-    unsigned char *pap_endpoints;
     unsigned char *more; /* what does not fit into the endpoint records; NULL: nothing */
 } start_t;
 
@@ -114,9 +113,8 @@ static bool reserve(start_t *start)
     const size_t n_ranks = (size_t) ompi_comm_size(start->comm);
 
     start->endpoints = clv_alloc(n_ranks, sizeof *start->endpoints);
-    start->pap_endpoints = clv_alloc(n_ranks, CLV_PAP_ENDPOINT_BYTES);
     recorder = clv_alloc(1, sizeof *recorder);
-    return NULL != start->endpoints && NULL != start->pap_endpoints && NULL != recorder &&
+    return NULL != start->endpoints && NULL != recorder &&
            0 == pthread_mutex_init(&recorder->lock, NULL) && coll_clv_requests_open();
 }
 
@@ -124,9 +122,8 @@ static bool reserve(start_t *start)
 static void forget_keys(start_t *start)
 {
     explicit_bzero(&start->mine, sizeof start->mine);
-    if (NULL != start->endpoints && NULL != start->pap_endpoints) {
+    if (NULL != start->endpoints) {
         explicit_bzero(start->endpoints, sizeof *start->endpoints);
-        explicit_bzero(start->pap_endpoints, CLV_PAP_ENDPOINT_BYTES);
     }
 }
 
@@ -134,7 +131,6 @@ static void unreserve(start_t *start)
 {
     forget_keys(start);
     clv_free(start->more);
-    clv_free(start->pap_endpoints);
     clv_free(start->endpoints);
 }
 
@@ -171,8 +167,6 @@ static bool read_endpoints(const start_t *start)
 
     for (int p = 0; p < ompi_comm_size(start->comm); p++) {
         ok = ok && start->endpoints[p].ok;
-        memcpy(start->pap_endpoints + (size_t) p * CLV_PAP_ENDPOINT_BYTES, start->endpoints[p].pap,
-               CLV_PAP_ENDPOINT_BYTES);
     }
     return ok;
 }
@@ -288,13 +282,14 @@ static bool join(start_t *start, const clv_choose_config_t *config, bool has_mem
     fill_endpoint(start, config);
     if (!exchange_endpoints(start) || !read_endpoints(start) ||
         OMPI_SUCCESS != coll_clv_setup_gather_more(start->comm, recorder->group,
-                                                   start->pap_endpoints, &start->more, &has_more) ||
+                                                   start->endpoints->pap, sizeof *start->endpoints,
+                                                   &start->more, &has_more) ||
         !has_more) {
         return false;
     }
-    if (!coll_clv_agree(
-            start->comm,
-            CLV_OK == clv_pap_group_attach(recorder->group, start->pap_endpoints, start->more))) {
+    if (!coll_clv_agree(start->comm,
+                        CLV_OK == clv_pap_group_attach(recorder->group, start->endpoints->pap,
+                                                       sizeof *start->endpoints, start->more))) {
         return false;
     }
     open_file(start, config);

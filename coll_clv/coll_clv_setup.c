@@ -46,7 +46,6 @@ typedef struct setup {
     int64_t vector_bytes;
     group_endpoint_t mine;
     group_endpoint_t *endpoints;
-    unsigned char *pap_endpoints;
     unsigned char *more; /* what does not fit into the endpoint records; NULL: nothing */
     group_report_t *reports;
     clv_cost_t *costs;
@@ -75,10 +74,10 @@ static uint64_t hash_processes(struct ompi_communicator_t *comm)
 }
 
 int coll_clv_setup_gather_more(struct ompi_communicator_t *comm, const clv_pap_group_t *pap,
-                               const unsigned char *pap_endpoints, unsigned char **more_p,
-                               bool *has_memory_p)
+                               const unsigned char *endpoints, size_t stride,
+                               unsigned char **more_p, bool *has_memory_p)
 {
-    const size_t n_bytes = clv_pap_more_bytes(pap_endpoints, ompi_comm_size(comm));
+    const size_t n_bytes = clv_pap_more_bytes(endpoints, stride, ompi_comm_size(comm));
     unsigned char *mine = clv_alloc(1, n_bytes);
     void *all = NULL;
     int rc = OMPI_SUCCESS;
@@ -102,21 +101,19 @@ static bool reserve(setup_t *setup)
     size_t n_ranks = (size_t) ompi_comm_size(setup->comm);
 
     setup->endpoints = clv_alloc(n_ranks, sizeof *setup->endpoints);
-    setup->pap_endpoints = clv_alloc(n_ranks, CLV_PAP_ENDPOINT_BYTES);
     setup->reports = clv_alloc(n_ranks, sizeof *setup->reports);
     setup->costs = clv_alloc(n_ranks, sizeof *setup->costs);
     setup->calibrate_buffer = clv_alloc(1, COLL_CLV_CALIBRATE_BYTES);
-    return NULL != setup->endpoints && NULL != setup->pap_endpoints && NULL != setup->reports &&
-           NULL != setup->costs && NULL != setup->calibrate_buffer;
+    return NULL != setup->endpoints && NULL != setup->reports && NULL != setup->costs &&
+           NULL != setup->calibrate_buffer;
 }
 
 /* Wipes the communicator's key, which is in the endpoint records of rank 0. */
 static void forget_keys(setup_t *setup)
 {
     explicit_bzero(&setup->mine, sizeof setup->mine);
-    if (NULL != setup->endpoints && NULL != setup->pap_endpoints) {
+    if (NULL != setup->endpoints) {
         explicit_bzero(setup->endpoints, sizeof *setup->endpoints);
-        explicit_bzero(setup->pap_endpoints, CLV_PAP_ENDPOINT_BYTES);
     }
 }
 
@@ -127,7 +124,6 @@ static void unreserve(setup_t *setup)
     clv_free(setup->costs);
     clv_free(setup->reports);
     clv_free(setup->more);
-    clv_free(setup->pap_endpoints);
     clv_free(setup->endpoints);
 }
 
@@ -192,7 +188,7 @@ static void fill_endpoint(setup_t *setup)
 }
 
 /* All ranks read the same endpoint records, so they get the same answer. */
-static int read_endpoints(setup_t *setup)
+static int read_endpoints(const setup_t *setup)
 {
     for (int32_t p = 0; p < setup->group->chooser.config.n_ranks; p++) {
         if (setup->endpoints[p].config_hash != setup->endpoints[0].config_hash) {
@@ -201,8 +197,6 @@ static int read_endpoints(setup_t *setup)
         if (CLV_FIT != setup->endpoints[p].why) {
             return setup->endpoints[p].why;
         }
-        memcpy(setup->pap_endpoints + (size_t) p * CLV_PAP_ENDPOINT_BYTES, setup->endpoints[p].pap,
-               CLV_PAP_ENDPOINT_BYTES);
     }
     return CLV_FIT;
 }
@@ -303,8 +297,8 @@ static int join(setup_t *setup)
     int rc;
 
     if (CLV_FIT == setup->why) {
-        mine.why = reason_of_attach(
-            clv_pap_group_attach(group->clock.pap, setup->pap_endpoints, setup->more));
+        mine.why = reason_of_attach(clv_pap_group_attach(group->clock.pap, setup->endpoints->pap,
+                                                         sizeof *setup->endpoints, setup->more));
     }
     rc = calibrate(setup, &mine.cost);
     if (OMPI_SUCCESS == rc) {
@@ -330,8 +324,9 @@ static int join(setup_t *setup)
 static int gather_more(setup_t *setup)
 {
     bool has_memory;
-    const int rc = coll_clv_setup_gather_more(setup->comm, setup->group->clock.pap,
-                                              setup->pap_endpoints, &setup->more, &has_memory);
+    const int rc =
+        coll_clv_setup_gather_more(setup->comm, setup->group->clock.pap, setup->endpoints->pap,
+                                   sizeof *setup->endpoints, &setup->more, &has_memory);
 
     if (!has_memory) {
         setup->why = CLV_REASON_NO_MEMORY;

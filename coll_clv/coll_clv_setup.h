@@ -50,11 +50,12 @@ typedef struct stream_keys {
 clv_status_t coll_clv_setup_channel(const clv_choose_config_t *config,
                                     const struct coll_clv_params *params, bool records,
                                     clv_pap_t **pap_p);
-/* Gathers what does not fit into the endpoint records, if there is any. The caller frees *more_p;
- * NULL: there is none. *has_memory_p: the same on all ranks. */
+/* Gathers what does not fit into the endpoint records, if there is any; endpoints, stride: as of
+ * clv_pap_group_attach. The caller frees *more_p; NULL: there is none. *has_memory_p: the same on
+ * all ranks. */
 int coll_clv_setup_gather_more(struct ompi_communicator_t *comm, const clv_pap_group_t *pap,
-                               const unsigned char *pap_endpoints, unsigned char **more_p,
-                               bool *has_memory_p);
+                               const unsigned char *endpoints, size_t stride,
+                               unsigned char **more_p, bool *has_memory_p);
 
 /* What each call reads comes first, in one cache line; then each stream has its own. */
 struct coll_clv_group {

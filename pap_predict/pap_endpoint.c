@@ -183,7 +183,7 @@ bool clv_pap_endpoint_same_host(const unsigned char *a, const unsigned char *b)
 
 const unsigned char *clv_pap_endpoint_record(const clv_pap_endpoints_t *all, int32_t rank)
 {
-    return all->records + (size_t) rank * CLV_PAP_ENDPOINT_BYTES;
+    return all->records + (size_t) rank * all->stride;
 }
 
 const unsigned char *clv_pap_endpoint_key(const clv_pap_endpoints_t *all)

@@ -58,6 +58,7 @@ bool clv_pap_endpoint_same_host(const unsigned char *a, const unsigned char *b);
 /* All ranks' encoded records, as the caller gathered them; equal on all ranks. Not owned. */
 typedef struct clv_pap_endpoints {
     const unsigned char *records;
+    size_t stride;             /* bytes from one to the next */
     const unsigned char *more; /* NULL: nothing */
     size_t more_bytes;         /* of each */
 } clv_pap_endpoints_t;

@@ -202,12 +202,11 @@ clv_status_t clv_pap_group_create(clv_pap_t *pap, int32_t n_ranks, int32_t rank,
 /* ---- step 2: attach ----------------------------------------------------------------------- */
 
 /* A malformed endpoint record is an error of attach, not of this function. */
-size_t clv_pap_more_bytes(const unsigned char *endpoints, int32_t n_ranks)
+size_t clv_pap_more_bytes(const unsigned char *endpoints, size_t stride, int32_t n_ranks)
 {
     int32_t most = 0;
     for (int32_t rank = 0; rank < n_ranks; rank++) {
-        const int32_t n =
-            clv_pap_endpoint_n_addresses(endpoints + (size_t) rank * CLV_PAP_ENDPOINT_BYTES);
+        const int32_t n = clv_pap_endpoint_n_addresses(endpoints + (size_t) rank * stride);
         most = n > most ? n : most;
     }
     return clv_pap_endpoint_more_bytes(most);
@@ -368,10 +367,10 @@ static clv_status_t take_place(clv_pap_group_t *group, const clv_pap_endpoints_t
 }
 
 clv_status_t clv_pap_group_attach(clv_pap_group_t *group, const unsigned char *endpoints,
-                                  const unsigned char *more)
+                                  size_t stride, const unsigned char *more)
 {
-    const clv_pap_endpoints_t all = {endpoints, more,
-                                     clv_pap_more_bytes(endpoints, group->n_ranks)};
+    const clv_pap_endpoints_t all = {endpoints, stride, more,
+                                     clv_pap_more_bytes(endpoints, stride, group->n_ranks)};
     hosts_t hosts = {0};
     clv_status_t status = find_hosts(&hosts, &all, group->n_ranks);
     status = status == CLV_OK ? take_place(group, &all, &hosts) : status;

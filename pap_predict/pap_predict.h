@@ -185,16 +185,17 @@ clv_status_t clv_pap_group_create(clv_pap_t *pap, int32_t n_ranks, int32_t rank,
 
 /* Between the two steps, if a host has more network addresses than fit into an endpoint record: the
  * number of further bytes that each rank sends the others, equal on all ranks as the endpoint
- * records are; usually 0. The second function gives this rank's bytes. */
-size_t clv_pap_more_bytes(const unsigned char *endpoints, int32_t n_ranks);
+ * records are; usually 0. The second function gives this rank's bytes. endpoints, stride: as
+ * below. */
+size_t clv_pap_more_bytes(const unsigned char *endpoints, size_t stride, int32_t n_ranks);
 void clv_pap_group_more(const clv_pap_group_t *group, unsigned char *more, size_t n_bytes);
 
-/* Step 2: the endpoint records of all ranks (n_ranks * CLV_PAP_ENDPOINT_BYTES) and the key of rank
+/* Step 2: the endpoint records of all ranks, stride bytes from one to the next, and the key of rank
  * 0, and the further bytes of all ranks; NULL: none. Finds the host's leader and attaches to its
  * table. The caller then agrees (allreduce MIN of success). CLV_UNSUPPORTED: two hosts have no
  * address at which they reach each other; CLV_NO_MEMORY. */
 clv_status_t clv_pap_group_attach(clv_pap_group_t *group, const unsigned char *endpoints,
-                                  const unsigned char *more) CLV_MUST_CHECK;
+                                  size_t stride, const unsigned char *more) CLV_MUST_CHECK;
 
 /* Step 3: only if every rank succeeded. From here on connections and the clock come up in the
  * background. Otherwise all ranks free the group and go on without predictions. */

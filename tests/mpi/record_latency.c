@@ -63,7 +63,7 @@ static clv_pap_group_t *new_group(clv_pap_t *pap)
     check(clv_pap_group_create(pap, n_ranks, rank, &hooks, endpoint, &group));
     MPI_Allgather(endpoint, CLV_PAP_ENDPOINT_BYTES, MPI_BYTE, endpoints, CLV_PAP_ENDPOINT_BYTES,
                   MPI_BYTE, MPI_COMM_WORLD);
-    check(clv_pap_group_attach(group, endpoints, NULL));
+    check(clv_pap_group_attach(group, endpoints, CLV_PAP_ENDPOINT_BYTES, NULL));
     MPI_Barrier(MPI_COMM_WORLD);
     check(clv_pap_group_activate(group));
     free(endpoints);

@@ -417,7 +417,8 @@ static void endpoints_have_all_addresses(void **state)
     memcpy(endpoint.addresses, all, sizeof endpoint.addresses);
     clv_pap_endpoint_encode(&endpoint, bytes);
     assert_int_equal(clv_pap_endpoint_more_bytes(CLV_PAP_ENDPOINT_ADDRESSES), 0);
-    assert_int_equal(clv_pap_more_bytes(bytes, 1), clv_pap_endpoint_more_bytes(N));
+    assert_int_equal(clv_pap_more_bytes(bytes, CLV_PAP_ENDPOINT_BYTES, 1),
+                     clv_pap_endpoint_more_bytes(N));
     clv_pap_endpoint_encode_more(all, N, more, sizeof more);
     assert_int_equal(clv_pap_endpoint_decode(bytes, &back), CLV_OK);
     assert_int_equal(clv_pap_endpoint_address(&back, CLV_PAP_ENDPOINT_ADDRESSES, &one), CLV_NONE);

@@ -78,7 +78,8 @@ static int64_t bytes_of(int i, int32_t n_ranks, int has_host_each)
     n_bytes_asked = 0;
     clv_alloc_set_hook(count, NULL);
     assert_int_equal(clv_pap_group_create(job.pap[i], n_ranks, i, NULL, endpoint, &third), CLV_OK);
-    assert_int_equal(clv_pap_group_attach(job.group[i], job.endpoints, NULL), CLV_OK);
+    assert_int_equal(
+        clv_pap_group_attach(job.group[i], job.endpoints, CLV_PAP_ENDPOINT_BYTES, NULL), CLV_OK);
     clv_alloc_set_hook(NULL, NULL);
     clv_pap_group_free(third);
     take_down(&job);

@@ -296,7 +296,9 @@ static void unreachable_leader_is_an_error(void **state)
     assert_int_equal(clv_pap_endpoint_decode(pair.endpoints, &endpoint), CLV_OK);
     endpoint.pid = 0x3fffffff; /* gone */
     clv_pap_endpoint_encode(&endpoint, pair.endpoints);
-    assert_int_equal(clv_pap_group_attach(pair.group[1], pair.endpoints, NULL), CLV_SYSTEM);
+    assert_int_equal(
+        clv_pap_group_attach(pair.group[1], pair.endpoints, CLV_PAP_ENDPOINT_BYTES, NULL),
+        CLV_SYSTEM);
     endpoint.pid = (uint32_t) getpid();
     endpoint.table_token++; /* another's table */
     clv_pap_endpoint_encode(&endpoint, pair.endpoints);
@@ -305,9 +307,13 @@ static void unreachable_leader_is_an_error(void **state)
     assert_int_equal(clv_pap_endpoint_decode(pair.endpoints, &endpoint), CLV_OK);
     endpoint.table_token++;
     clv_pap_endpoint_encode(&endpoint, pair.endpoints);
-    assert_int_equal(clv_pap_group_attach(pair.group[1], pair.endpoints, NULL), CLV_PROTOCOL);
+    assert_int_equal(
+        clv_pap_group_attach(pair.group[1], pair.endpoints, CLV_PAP_ENDPOINT_BYTES, NULL),
+        CLV_PROTOCOL);
     pair.endpoints[0] ^= 1;
-    assert_int_equal(clv_pap_group_attach(pair.group[0], pair.endpoints, NULL), CLV_PROTOCOL);
+    assert_int_equal(
+        clv_pap_group_attach(pair.group[0], pair.endpoints, CLV_PAP_ENDPOINT_BYTES, NULL),
+        CLV_PROTOCOL);
     pair_free(&pair);
     pair_close(&pair);
     assert_int_equal(job_count_fds(), n_fds);

@@ -122,7 +122,7 @@ static void measure_idle(int seconds)
         }
     }
     for (int i = 0; i < 2; i++) {
-        if (clv_pap_group_attach(group[i], endpoints, NULL) != CLV_OK ||
+        if (clv_pap_group_attach(group[i], endpoints, CLV_PAP_ENDPOINT_BYTES, NULL) != CLV_OK ||
             clv_pap_group_activate(group[i]) != CLV_OK) {
             exit(1);
         }

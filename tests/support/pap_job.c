@@ -236,7 +236,7 @@ static int run_group(pap_job_t *job, clv_pap_t *pap, int32_t rank)
         return 11;
     }
     if (meet(job, &job->arrived[0], 1) != 0 ||
-        clv_pap_group_attach(group, job->endpoints, NULL) != CLV_OK) {
+        clv_pap_group_attach(group, job->endpoints, CLV_PAP_ENDPOINT_BYTES, NULL) != CLV_OK) {
         clv_pap_group_free(group);
         return 12;
     }
@@ -413,7 +413,8 @@ clv_status_t pair_attach(pair_t *pair)
 {
     clv_status_t status = CLV_OK;
     for (int i = 0; i < 2 && status == CLV_OK; i++) {
-        status = clv_pap_group_attach(pair->group[i], pair->endpoints, NULL);
+        status =
+            clv_pap_group_attach(pair->group[i], pair->endpoints, CLV_PAP_ENDPOINT_BYTES, NULL);
     }
     return status;
 }
