@@ -30,6 +30,10 @@ ahead=$(after --algorithm bitset --segments 32 --recv-window 8)
 wrong=$(after --algorithm bitset --delay-ms 500 --error 50)
 doubted=$(after --algorithm bitset --delay-ms 500 --error 50 --clip 0.1)
 radix=$(after --algorithm radix-k)
+run_options=(--network fat-tree)
+fast=(--algorithm bitset --segments 32 --delay-ms 0.5 --recv-window 16 --source-window 8 --send-window 4)
+quick=$(after "${fast[@]}")
+rounds=$(after "${fast[@]}" --rounds)
 run_options=(--reduce ompi)
 library=$(after --algorithm library)
 
@@ -46,6 +50,7 @@ tap_ok "Open MPI's reduce takes four times the longest of them ($library)" \
     holds "$library > 4 * $spread"
 tap_ok "receives posted ahead cost twice the time on shared links ($ahead)" \
     holds "$ahead > 2 * $spread"
+tap_ok "at 100 Gb/s waiting for earlier rounds costs a quarter more ($quick, $rounds)" holds "$rounds > 1.25 * $quick"
 tap_ok "a prediction that is half wrong is a disaster ($wrong), the clip rule a remedy ($clipped)" \
     holds "$wrong > 10 * $bound && $clipped > $bound && $clipped < 2 * $bound"
 tap_ok "which a tenth of the true deviation is not ($doubted)" holds "$doubted > 2 * $clipped"

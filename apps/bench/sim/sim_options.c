@@ -34,6 +34,7 @@ static const clv_option_t rows[] = {
                     "open sends"),
     CLV_ROW_WHOLE32("source-window", AT(limits.source_window), 0, CLV_EXEC_MAX_WINDOW, "0",
                     "open receives from one rank; 0: no limit"),
+    CLV_ROW_FLAG("rounds", AT(in_rounds), "a send waits for its rank's earlier rounds"),
     CLV_ROW_REAL("combine-ps", AT(combine_ps), 0, 1e6, "0", "time to combine a byte, picoseconds"),
     CLV_ROWS_END,
 };
