@@ -119,11 +119,14 @@ static const clv_link_ops_t mpi_link_ops = {mpi_link_send, mpi_link_recv};
 
 /* ---- options ---- */
 
+#define CLOCKS "monotonic, monotonic_raw, realtime, tsc, tscp"
+
 static const char *take_waits(void *fields, const char *text)
 {
     options_t *options = fields;
+    const char *next = text;
     options->n_waits = 1; /* 0 s comes first */
-    for (const char *next = text; next != NULL && *next != '\0';) {
+    do {
         char *end;
         const double seconds = strtod(next, &end);
         if (end == next || !(seconds > options->waits_s[options->n_waits - 1]) ||
@@ -131,9 +134,21 @@ static const char *take_waits(void *fields, const char *text)
             return "rising numbers of seconds above 0, seven at most";
         }
         options->waits_s[options->n_waits++] = seconds;
-        next = *end == ',' ? end + 1 : end;
-    }
+        next = *end == ',' ? end + 1 : NULL;
+    } while (next != NULL);
     return NULL;
+}
+
+static const char *take_clock(void *fields, const char *text)
+{
+    ((options_t *) fields)->clock = text;
+#define RETURN_ROW(name, meaning)                                                                  \
+    if (strcmp(text, #name) == 0) {                                                                \
+        return NULL;                                                                               \
+    }
+    CLV_CS_CLOCK_MAP(RETURN_ROW)
+#undef RETURN_ROW
+    return "one of " CLOCKS;
 }
 
 static const char *take_truth(void *fields, const char *text)
@@ -155,8 +170,7 @@ static const clv_option_t option_rows[] = {
     CLV_ROW_WHOLE32("runs", AT(n_runs), 1, 1e6, "1", "synchronise N times by each method"),
     CLV_ROW_WHOLE32("reference", AT(reference), 0, 1e6, "0",
                     "rank whose clock becomes the global one"),
-    CLV_ROW_TEXT("clock", AT(clock), "NAME", "monotonic",
-                 "monotonic, monotonic_raw, realtime, tsc, tscp"),
+    CLV_ROW_TAKE("clock", take_clock, "NAME", "monotonic", CLOCKS),
     CLV_ROW_REAL("drift-ppm", AT(drift_ppm), 0, 1000, "0",
                  "make clocks drift, host by host, up to N ppm either way"),
     CLV_ROW_REAL("pretend", AT(pretend_s), 0, 1e7, "0",

@@ -68,6 +68,7 @@ done <<'END'
 apps/tools/clv-plan --format tex
 apps/tools/clv-predict --ranks none
 apps/tools/clv-clock --runs 0
+apps/tools/clv-clock --clock x
 apps/tools/clv-correct --threads 0
 apps/bench/clv-bench --iterations 0
 apps/bench/clv-bench --blocks 0

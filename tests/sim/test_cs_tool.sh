@@ -117,8 +117,8 @@ else
     check 'the middle level is between sockets, or NUMA domains or caches where the label says so' $?
 fi
 run 2 --clock sundial --wait 0.1
-[ $? -eq 1 ] && grep -q 'clock sundial' "$out/log"
-check 'an unusable clock is said, and is exit 1' $?
+[ $? -eq 2 ] && grep -q "clock must be one of monotonic, .*, not 'sundial'" "$out/log"
+check 'a clock that there is not is refused, with those that there are' $?
 run 2 hca4
 [ $? -eq 2 ] && grep -q "^clv-clock: 'hca4' is not a method" "$out/log" && run 2 --wait 0
 [ $? -eq 2 ] && [ "$(grep -c '^clv-clock: --wait must be rising numbers.*, not .0.$' "$out/log")" -eq 1 ]
