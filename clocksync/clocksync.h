@@ -52,8 +52,6 @@ int64_t clv_cs_model_error(const clv_cs_model_t *model, int64_t local_ns);
  * Equation 1 without its dependence on time zero). Bounds add. Its origin is inner's. */
 void clv_cs_model_compose(const clv_cs_model_t *outer, const clv_cs_model_t *inner,
                           clv_cs_model_t *model_p);
-/* b's clock against a's becomes a's against b's. */
-void clv_cs_model_invert(const clv_cs_model_t *model, clv_cs_model_t *model_p);
 
 /* One measurement of the offset: at local_ns the local clock was offset_ns ahead of the reference,
  * plus or minus error_ns. The bound is hard as long as both clocks only drift. */

@@ -43,12 +43,3 @@ void clv_cs_model_compose(const clv_cs_model_t *outer, const clv_cs_model_t *inn
     model.error_ppb = cs_add(inner->error_ppb, outer->error_ppb);
     *model_p = model;
 }
-
-void clv_cs_model_invert(const clv_cs_model_t *model, clv_cs_model_t *model_p)
-{
-    clv_cs_model_t inverse = *model;
-    inverse.origin_ns = clv_cs_model_global(model, model->origin_ns);
-    inverse.offset_ns = cs_sub(inverse.origin_ns, model->origin_ns);
-    inverse.slope = -model->slope / (1.0 - model->slope);
-    *model_p = inverse;
-}

@@ -42,9 +42,8 @@ typedef enum clv_status {
 #define CLV_MUST_CHECK
 #endif
 
-/* The name ("NO_MEMORY") and the meaning of a code; never NULL, "unknown" for other numbers.
- * Thread-safe; the strings are static. */
-const char *clv_status_name(clv_status_t status);
+/* The meaning of a code; never NULL, "unknown" for other numbers. Thread-safe; the strings are
+ * static. */
 const char *clv_status_text(clv_status_t status);
 
 #endif

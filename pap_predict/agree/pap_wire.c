@@ -115,20 +115,6 @@ size_t clv_pap_wire_put_slot(void *out, clv_pap_wire_kind_t kind, int32_t slot, 
 
 /* ---- decode --------------------------------------------------------------------------------- */
 
-clv_status_t clv_pap_wire_length(const void *bytes, size_t n_bytes, size_t max_bytes,
-                                 size_t *total_p)
-{
-    if (n_bytes < 4) {
-        return CLV_AGAIN;
-    }
-    size_t total = get_u32(bytes);
-    if (total < CLV_PAP_WIRE_HEADER_BYTES || total > max_bytes) {
-        return CLV_PROTOCOL;
-    }
-    *total_p = total;
-    return CLV_OK;
-}
-
 void clv_pap_wire_get_record(const clv_pap_message_t *message, int32_t index,
                              clv_pap_record_t *record)
 {
@@ -247,15 +233,4 @@ clv_status_t clv_pap_wire_decode(const void *bytes, size_t n_bytes, int32_t n_ra
     }
     *message = found;
     return CLV_OK;
-}
-
-const char *clv_pap_wire_kind_name(int kind)
-{
-    static const char *const names[] = {
-#define KIND_NAME(name, value, meaning) [value] = #name,
-        CLV_PAP_WIRE_KIND_MAP(KIND_NAME)
-#undef KIND_NAME
-    };
-    bool known = kind >= 1 && (size_t) kind < sizeof names / sizeof *names;
-    return known ? names[kind] : "unknown";
 }

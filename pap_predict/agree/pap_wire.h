@@ -53,11 +53,6 @@ typedef struct clv_pap_message {
 /* The longest message of a group; a receiver needs no larger buffer and refuses longer messages. */
 size_t clv_pap_wire_max_bytes(int32_t n_ranks);
 
-/* For framing: the total length, from the first 4 bytes of a message. CLV_AGAIN: fewer than 4 bytes
- * so far. CLV_PROTOCOL: shorter than a header or longer than max_bytes. */
-clv_status_t clv_pap_wire_length(const void *bytes, size_t n_bytes, size_t max_bytes,
-                                 size_t *total_p) CLV_MUST_CHECK;
-
 /* Decodes one whole message. CLV_PROTOCOL if anything is malformed. */
 clv_status_t clv_pap_wire_decode(const void *bytes, size_t n_bytes, int32_t n_ranks,
                                  clv_pap_message_t *message) CLV_MUST_CHECK;
@@ -73,7 +68,5 @@ size_t clv_pap_wire_put_counts(void *out, clv_pap_wire_kind_t kind, int32_t reas
                                const int64_t *counts);
 size_t clv_pap_wire_put_bare(void *out, clv_pap_wire_kind_t kind, int32_t reason);
 size_t clv_pap_wire_put_slot(void *out, clv_pap_wire_kind_t kind, int32_t slot, int64_t sequence);
-
-const char *clv_pap_wire_kind_name(int kind); /* "UP"; "unknown" for other numbers */
 
 #endif
