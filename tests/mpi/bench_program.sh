@@ -264,12 +264,13 @@ tap_report $? "a time limit ends a configuration"
 # Ctrl-C, as mpirun passes it on: what is whole is told, the mark in table and JSON. It is sent when there is
 # something: at the first line of progress, after two seconds. mpirun waits so long before it ends ranks by force,
 # and at a second signal, which timeout would send to its group, not at all.
+# Background jobs of bash ignore it, which newer versions of timeout keep.
 # From version 5 on, mpirun prints nothing more of its ranks' then: what --json names has it.
 forwards() { mpirun --version | head -1 | grep -q ' [1-4][.]'; }
 is_interrupted() { # NAME options ...: ends by itself, with a table and a JSON line that bear the mark
     local pid json=$work/$1.json
     shift
-    OMPI_MCA_odls_base_sigkill_timeout=3 timeout --foreground 300 mpirun --oversubscribe -n 3 "$bench" \
+    OMPI_MCA_odls_base_sigkill_timeout=3 env --default-signal=INT timeout --foreground 300 mpirun --oversubscribe -n 3 "$bench" \
         --sizes 8,16 --balanced-calls 0 --warmup 0 --json "$json" "$@" >"$output" 2>&1 &
     pid=$!
     until [ "$(grep -c '^clv-bench: reduce, 8, balanced, [0-9]* of ' "$output")" -ge 1 ] || ! kill -0 $pid 2>/dev/null; do sleep 0.1; done
@@ -283,7 +284,7 @@ is_interrupted() { # NAME options ...: ends by itself, with a table and a JSON l
 interrupted() { is_interrupted "$@" || { ! forwards && is_interrupted "$@"; }; }
 too_early() { # Ctrl-C in the balanced calls: no figures, and that is said
     local pid json=$work/early.json
-    OMPI_MCA_odls_base_sigkill_timeout=3 timeout --foreground 300 mpirun --oversubscribe -n 3 "$bench" \
+    OMPI_MCA_odls_base_sigkill_timeout=3 env --default-signal=INT timeout --foreground 300 mpirun --oversubscribe -n 3 "$bench" \
         --sizes 8,16 --balanced-calls 1000000 --warmup 0 --json "$json" >"$output" 2>&1 &
     pid=$!
     until [ "$(grep -c '^clv-bench: reduce, 8, ' "$output")" -ge 1 ] || ! kill -0 $pid 2>/dev/null; do sleep 0.1; done

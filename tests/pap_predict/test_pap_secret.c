@@ -4,6 +4,7 @@
  * only in pages that the kernel leaves out of core files; once the group is freed, nowhere. No line
  * of the log has it, as bytes or in hexadecimal.
  */
+#include <fcntl.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -41,12 +42,18 @@ static int is_key(const unsigned char *at)
     return 1;
 }
 
-static int count_keys(uintptr_t from, uintptr_t to)
+/* Through the kernel, because a mapping may have guard pages (glibc 2.42: those of stacks). What is
+ * read is wiped: it is no find. */
+static int count_keys(int memory, uintptr_t from, uintptr_t to)
 {
-    const unsigned char *end = (const unsigned char *) to - CLV_NET_KEY_BYTES;
+    static unsigned char page[4096 + CLV_NET_KEY_BYTES - 1];
     int n = 0;
-    for (const unsigned char *at = (const unsigned char *) from; at <= end; at += 4) {
-        n += is_key(at);
+    for (uintptr_t at = from; at < to; at += 4096) {
+        const ssize_t n_bytes = pread(memory, page, sizeof page, (off_t) at);
+        for (ssize_t i = 0; i + CLV_NET_KEY_BYTES <= n_bytes; i += 4) {
+            n += is_key(page + i);
+        }
+        explicit_bzero(page, sizeof page);
     }
     return n;
 }
@@ -59,7 +66,9 @@ static found_t look(void)
     char rights[8] = "";
     found_t found = {0, 0};
     FILE *file = fopen("/proc/self/smaps", "r");
+    const int memory = open("/proc/self/mem", O_RDONLY);
     assert_non_null(file);
+    assert_true(memory >= 0);
     while (fgets(line, sizeof line, file) != NULL) {
         if (strncmp(line, "VmFlags:", 8) != 0) {
             unsigned long first, last;
@@ -72,11 +81,12 @@ static found_t look(void)
             continue;
         }
         if (strncmp(rights, "rw-p", 4) == 0) {
-            const int n = count_keys((uintptr_t) from, (uintptr_t) to);
+            const int n = count_keys(memory, (uintptr_t) from, (uintptr_t) to);
             *(strstr(line, " dd") != NULL ? &found.left_out : &found.dumped) += n;
         }
     }
     (void) fclose(file);
+    (void) close(memory);
     return found;
 }
 
