@@ -142,13 +142,7 @@ static const char *take_waits(void *fields, const char *text)
 static const char *take_clock(void *fields, const char *text)
 {
     ((options_t *) fields)->clock = text;
-#define RETURN_ROW(name, meaning)                                                                  \
-    if (strcmp(text, #name) == 0) {                                                                \
-        return NULL;                                                                               \
-    }
-    CLV_CS_CLOCK_MAP(RETURN_ROW)
-#undef RETURN_ROW
-    return "one of " CLOCKS;
+    return clv_cs_clock_is_name(text) ? NULL : "one of " CLOCKS;
 }
 
 static const char *take_truth(void *fields, const char *text)

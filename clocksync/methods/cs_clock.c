@@ -162,11 +162,13 @@ static clv_status_t tsc_open(clv_cs_clock_t *clock)
 }
 #endif
 
-static const struct {
+typedef struct row {
     const char *name;
     int64_t (*now_ns)(const clv_cs_clock_t *clock);
     clv_status_t (*open)(clv_cs_clock_t *clock); /* a rate above 0 is given: no calibration */
-} table[] = {
+} row_t;
+
+static const row_t table[] = {
 #define CS_CLOCK_ROW(name, text) {#name, name##_now, name##_open},
     CLV_CS_CLOCK_MAP(CS_CLOCK_ROW)
 #undef CS_CLOCK_ROW
@@ -195,7 +197,8 @@ static double rate_of(const char *text)
     return 0.0;
 }
 
-clv_status_t clv_cs_clock_open(const char *name, clv_cs_clock_t *clock_p)
+/* Also the clock, but for what the row's open sets. NULL: no such name. */
+static const row_t *row_of(const char *name, clv_cs_clock_t *clock_p)
 {
     const char *frequency = strchr(name, CLV_CS_FREQUENCY);
     const size_t length = frequency != NULL ? (size_t) (frequency - name) : strlen(name);
@@ -207,16 +210,29 @@ clv_status_t clv_cs_clock_open(const char *name, clv_cs_clock_t *clock_p)
         const bool is_counter = clv_cs_clock_is_counter(&clock);
         clock.rate = frequency != NULL ? rate_of(frequency + 1) : is_counter ? 0.0 : 1.0;
         clock.step_at_ns = INT64_MAX;
-        if (frequency != NULL && (!is_counter || !(clock.rate > 0.0))) {
-            return CLV_INVALID;
-        }
-        const clv_status_t status = table[i].open(&clock);
-        if (status == CLV_OK) {
-            *clock_p = clock;
-        }
-        return status;
+        *clock_p = clock;
+        return frequency != NULL && (!is_counter || !(clock.rate > 0.0)) ? NULL : &table[i];
     }
-    return CLV_INVALID;
+    return NULL;
+}
+
+bool clv_cs_clock_is_name(const char *name)
+{
+    clv_cs_clock_t clock;
+
+    return row_of(name, &clock) != NULL;
+}
+
+clv_status_t clv_cs_clock_open(const char *name, clv_cs_clock_t *clock_p)
+{
+    clv_cs_clock_t clock;
+    const row_t *row = row_of(name, &clock);
+    const clv_status_t status = row == NULL ? CLV_INVALID : row->open(&clock);
+
+    if (status == CLV_OK) {
+        *clock_p = clock;
+    }
+    return status;
 }
 
 static int64_t pretend_now(const clv_cs_clock_t *clock)

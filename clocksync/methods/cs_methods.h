@@ -52,6 +52,9 @@ static inline int64_t clv_cs_clock_now_ns(const clv_cs_clock_t *clock)
  * all processes of a machine have the same clock. Whole Hz, or with kHz, MHz or GHz. */
 #define CLV_CS_FREQUENCY '@'
 
+/* Whether clv_cs_clock_open knows the name, the frequency behind it included. */
+bool clv_cs_clock_is_name(const char *name);
+
 /* CLV_INVALID: no such name. CLV_UNSUPPORTED: not on this machine (flags constant_tsc, nonstop_tsc
  * or rdtscp missing, a resolution coarser than 1 us). Ranks of a host share a calibrated clock
  * when all take over start_ns, offset_ns and rate of one. */

@@ -10,7 +10,7 @@ out=$(mktemp -d)
 trap 'rm -rf "$out"' EXIT
 n=0
 
-echo 1..15
+echo 1..16
 check() { # name status
     n=$((n + 1))
     if [ "$2" -eq 0 ]; then
@@ -119,6 +119,11 @@ fi
 run 2 --clock sundial --wait 0.1
 [ $? -eq 2 ] && grep -q "clock must be one of monotonic, .*, not 'sundial'" "$out/log"
 check 'a clock that there is not is refused, with those that there are' $?
+run 2 --clock tsc@2GHz --wait 0.1
+[ $? -ne 2 ] && grep -q 'clock tsc@2GHz$' "$out/log" && run 2 --clock tsc@2 --wait 0.1
+[ $? -eq 2 ] && run 2 --clock realtime@2GHz --wait 0.1
+[ $? -eq 2 ]
+check 'a frequency may stand behind a counter, and behind no other clock' $?
 run 2 hca4
 [ $? -eq 2 ] && grep -q "^clv-clock: 'hca4' is not a method" "$out/log" && run 2 --wait 0
 [ $? -eq 2 ] && [ "$(grep -c '^clv-clock: --wait must be rising numbers.*, not .0.$' "$out/log")" -eq 1 ]
