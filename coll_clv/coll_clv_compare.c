@@ -17,6 +17,7 @@
 
 #include "choose/choose.h"
 #include "choose/choose_print.h"
+#include "coll_clv/coll_clv.h"
 #include "coll_clv/coll_clv_failure.h"
 #include "coll_clv/coll_clv_wait.h"
 #include "util/util_alloc.h"
@@ -334,6 +335,13 @@ void coll_clv_compare_begin(coll_clv_compare_t *compare, struct ompi_communicato
     compare->comm = 0 == stall_ns ? NULL : comm;
 }
 
+/* Open MPI tells a module of the end if one of its functions is still installed. Else a component
+ * above may have replaced all of them and never release them (adapt). */
+static bool will_be_told(struct ompi_communicator_t *comm)
+{
+    return NULL != coll_clv_module_of(comm);
+}
+
 static void end_when_freed(struct ompi_communicator_t *comm, void *context)
 {
     (void) comm;
@@ -343,7 +351,8 @@ static void end_when_freed(struct ompi_communicator_t *comm, void *context)
 CLV_COLD void coll_clv_compare_list(coll_clv_compare_t *compare)
 {
     if (NULL == compare->comm ||
-        OMPI_SUCCESS != coll_clv_failure_on_free(compare->comm, end_when_freed, compare)) {
+        (!will_be_told(compare->comm) &&
+         OMPI_SUCCESS != coll_clv_failure_on_free(compare->comm, end_when_freed, compare))) {
         return;
     }
     pthread_mutex_lock(&compare_lock);

@@ -54,7 +54,7 @@ typedef struct coll_clv_compare {
     struct coll_clv_compare_message *messages; /* sends under way */
 } coll_clv_compare_t;
 
-/* The first call: from here on progress looks at the communicator, until the user frees it. */
+/* The first call: from here on progress looks at the communicator, until its end. */
 void coll_clv_compare_list(coll_clv_compare_t *compare);
 
 /* A call begins. Another thread that makes progress may read it at the same time. */
@@ -93,9 +93,8 @@ void coll_clv_compare_failed(coll_clv_compare_t *compare);
 void coll_clv_compare_open(int stall_seconds);
 void coll_clv_compare_close(void);
 
-/* Begin and end of a communicator with clv. end is fine without begin, and twice. A component above
- * that never releases what it replaced (adapt) keeps the module from hearing of the end: the user's
- * MPI_Comm_free ends it, too. */
+/* Begin and end of a communicator with clv. end is fine without begin, and twice. Where a component
+ * above replaced all of clv's functions, the user's MPI_Comm_free ends it, too. */
 void coll_clv_compare_begin(coll_clv_compare_t *compare, struct ompi_communicator_t *comm);
 void coll_clv_compare_end(coll_clv_compare_t *compare);
 

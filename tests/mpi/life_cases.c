@@ -4,8 +4,8 @@
  * system, thousands of communicators, and (MPI 4) sessions that open and close the library again.
  * Checks each sum; rank 0 says "life_cases: all right", with what was there at the end.
  *
- * usage: life_cases single|funneled|serialized|multiple | lowered | children | spawn | copies N |
- *                   sessions
+ * usage: life_cases single|funneled|serialized|multiple | lowered | children | spawn |
+ *                   copies N [ordered] | sessions
  * lowered: multiple, and a tool takes it for single; spawn: start it alone or as one rank
  */
 #include <mpi.h>
@@ -27,6 +27,17 @@ extern bool ompi_mpi_thread_multiple; /* Open MPI's: whether its functions lock 
 
 static int n_wrong;
 
+static MPI_Op operation = MPI_SUM;
+
+/* As MPI_SUM; said not to commute. */
+static void add(void *in, void *inout, int *n, MPI_Datatype *type)
+{
+    (void) type;
+    for (int i = 0; i < *n; i++) {
+        ((double *) inout)[i] += ((double *) in)[i];
+    }
+}
+
 static void reduce_on(MPI_Comm comm, int n_calls)
 {
     double *mine = calloc(N_ELEMENTS, sizeof *mine), *sums = calloc(N_ELEMENTS, sizeof *sums);
@@ -36,7 +47,7 @@ static void reduce_on(MPI_Comm comm, int n_calls)
     MPI_Comm_size(comm, &n_ranks);
     for (int call = 0; call < n_calls; call++) {
         mine[N_ELEMENTS - 1] = rank + call;
-        MPI_Reduce(mine, sums, N_ELEMENTS, MPI_DOUBLE, MPI_SUM, 0, comm);
+        MPI_Reduce(mine, sums, N_ELEMENTS, MPI_DOUBLE, operation, 0, comm);
         n_wrong +=
             rank == 0 && (int) sums[N_ELEMENTS - 1] != n_ranks * (n_ranks - 1) / 2 + n_ranks * call;
     }
@@ -253,6 +264,9 @@ int main(int argc, char **argv)
         }
         copy_often(4);
     } else if (strcmp(what, "copies") == 0 && argc > 2) {
+        if (argc > 3) { /* "ordered" */
+            MPI_Op_create(add, 0, &operation);
+        }
         copy_often(atoi(argv[2]));
     } else {
         use_threads(provided < codes[level] ? MPI_THREAD_SINGLE : codes[level]);
