@@ -83,6 +83,7 @@ static void write_factors(clv_json_t *json, const clv_sim_options_t *options, in
     clv_json_whole(json, "recv_window", options->limits.recv_window);
     clv_json_whole(json, "source_window", options->limits.source_window);
     clv_json_whole(json, "send_window", options->limits.send_window);
+    clv_json_flag(json, "rounds", options->in_rounds);
     clv_json_number(json, "combine_ps", options->combine_ps);
 }
 
@@ -250,6 +251,7 @@ static void job_init(job_t *job, int argc, char **argv)
         clv_sim_options_check(&job->options, reason, sizeof reason) != CLV_OK) {
         fail(reason);
     }
+    job->options.limits.policy = job->options.in_rounds ? CLV_EXEC_ROUNDS : CLV_EXEC_AHEAD;
     job->direct = clv_sim_direct_find(job->options.algorithm);
     job->pattern = (clv_pattern_t){.n_ranks = job->n_ranks,
                                    .late_rank = job->n_ranks - 1,

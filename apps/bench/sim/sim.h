@@ -32,9 +32,9 @@ typedef struct clv_sim_options {
     int32_t n_calls;
     double clip; /* deviation assumed by the clip rule, in true ones; 0: no rule */
     int64_t seed;
-    clv_exec_limits_t limits; /* but for policy */
-    bool in_rounds;           /* policy ROUNDS, as the component runs Clairvoyant */
-    double combine_ps;        /* per byte */
+    clv_exec_limits_t limits;
+    bool in_rounds;    /* policy ROUNDS, as the component runs Clairvoyant */
+    double combine_ps; /* per byte */
 } clv_sim_options_t;
 
 extern const clv_program_t clv_sim_program;

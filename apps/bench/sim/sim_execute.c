@@ -179,7 +179,6 @@ clv_status_t clv_sim_execute(const clv_sim_steps_t *steps, const clv_sim_options
                              float *vector)
 {
     clv_exec_segment_t *segments = clv_alloc((size_t) steps->n_segments, sizeof *segments);
-    clv_exec_limits_t limits = options->limits;
     clv_status_t status = CLV_NO_MEMORY;
     clv_exec_peer_t *peers = NULL;
     clv_exec_t exec;
@@ -187,13 +186,12 @@ clv_status_t clv_sim_execute(const clv_sim_steps_t *steps, const clv_sim_options
     int n_ranks;
 
     MPI_Comm_size(MPI_COMM_WORLD, &n_ranks);
-    limits.policy = options->in_rounds ? CLV_EXEC_ROUNDS : CLV_EXEC_AHEAD;
     world_init(&world, steps, options, vector);
     peers = clv_alloc((size_t) n_ranks, sizeof *peers);
     world.slots = clv_alloc((size_t) world.recv_window * (size_t) world.slot_floats, sizeof(float));
     if (segments != NULL && peers != NULL && world.slots != NULL) {
-        status = clv_exec_begin(&exec, steps->steps, steps->n_steps, &limits, &mpi_ops, &world,
-                                segments, steps->n_segments, peers, n_ranks, true);
+        status = clv_exec_begin(&exec, steps->steps, steps->n_steps, &options->limits, &mpi_ops,
+                                &world, segments, steps->n_segments, peers, n_ranks, true);
     }
     if (status == CLV_OK) {
         status = clv_exec_run(&exec);
