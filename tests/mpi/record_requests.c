@@ -223,6 +223,21 @@ static void compute_ms(double ms)
     (void) nanosleep(&time, NULL);
 }
 
+/* A barrier to which late_rank comes late_ms after all others have begun it. */
+static void begin_late(set_t *set, int late_rank, double late_ms, MPI_Request *request)
+{
+    if (set->rank == late_rank) {
+        for (int i = 1; i < set->n_ranks; i++) {
+            MPI_Recv(NULL, 0, MPI_BYTE, MPI_ANY_SOURCE, 0, set->comm, MPI_STATUS_IGNORE);
+        }
+        compute_ms(late_ms);
+    }
+    MPI_Ibarrier(set->comm, request);
+    if (set->rank != late_rank) {
+        MPI_Send(NULL, 0, MPI_BYTE, late_rank, 0, set->comm);
+    }
+}
+
 static void run(set_t *set, set_t *kept, int n_rounds, int late_rank, double late_ms)
 {
     MPI_Request request;
@@ -239,8 +254,7 @@ static void run(set_t *set, set_t *kept, int n_rounds, int late_rank, double lat
         check_all(kept);
         if (late_rank >= 0) {
             MPI_Barrier(set->comm);
-            compute_ms(set->rank == late_rank ? late_ms : 0);
-            MPI_Ibarrier(set->comm, &request);
+            begin_late(set, late_rank, late_ms, &request);
             MPI_Wait(&request, MPI_STATUS_IGNORE);
         }
     }
