@@ -20,6 +20,10 @@
 
 enum { MAX_OPTIONS = 64, FIRST_LONG = 256, HELP = 128, VERSION = 129, EXIT_WRONG = 2 };
 
+/* Of the last command line: whether it gave the row at the same place. */
+static const clv_option_t *last_rows;
+static bool is_given[MAX_OPTIONS];
+
 static void *field_of(const clv_option_t *row, void *fields)
 {
     return (char *) fields + row->offset;
@@ -159,6 +163,8 @@ static clv_asked_t take_options(const clv_option_t *rows, int argc, char **argv,
     int option;
 
     make_table(rows, &table);
+    last_rows = rows;
+    memset(is_given, 0, sizeof is_given);
     opterr = 0;
     optind = 0; /* restarts getopt */
     while ((option = getopt_long(argc, argv, table.letters, table.names, NULL)) != -1) {
@@ -175,8 +181,27 @@ static clv_asked_t take_options(const clv_option_t *rows, int argc, char **argv,
         if (!store(row, optarg, fields, reason, reason_bytes)) {
             return CLV_ASKED_WRONG;
         }
+        is_given[row - rows] = true;
     }
     return CLV_ASKED_RUN;
+}
+
+static bool gave(const char *name)
+{
+    for (size_t i = 0; i < MAX_OPTIONS && last_rows != NULL && last_rows[i].name != NULL; i++) {
+        if (is_given[i] && strcmp(last_rows[i].name, name) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+const char *clv_options_given(const char *const *names)
+{
+    while (*names != NULL && !gave(*names)) {
+        names++;
+    }
+    return *names;
 }
 
 clv_asked_t clv_options_parse(const clv_program_t *program, int argc, char **argv, void *fields,

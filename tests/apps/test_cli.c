@@ -73,6 +73,16 @@ static void values_stand_behind_a_blank_or_an_equals_sign(void **state)
     assert_true(fields.n_colours == 2 && !fields.is_quiet);
 }
 
+static void it_is_known_what_was_given(void **state)
+{
+    static const char *const names[] = {"part", "calls", "quiet", NULL};
+    (void) state;
+    assert_int_equal(parse("--ranks 9 --quiet --calls=30"), CLV_ASKED_RUN);
+    assert_string_equal(clv_options_given(names), "calls"); /* the first of the names */
+    assert_int_equal(parse("--ranks 9"), CLV_ASKED_RUN);
+    assert_null(clv_options_given(names));
+}
+
 static void help_and_version_are_asked_for(void **state)
 {
     (void) state;
@@ -244,6 +254,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(values_stand_behind_a_blank_or_an_equals_sign),
+        cmocka_unit_test(it_is_known_what_was_given),
         cmocka_unit_test(help_and_version_are_asked_for),
         cmocka_unit_test(what_is_wrong_is_one_line),
         cmocka_unit_test(the_help_has_every_row),

@@ -313,13 +313,12 @@ else
     tap_skip 'Ctrl-C prints what it has' 'mpirun ends ranks before they hear of it'
 fi
 # A full disk: told after the first configuration, not after the last.
-# shellcheck disable=SC2086
 is_full() { # options ...
-    run 2 --sizes 8,16 $short --json /dev/full "$@"
+    run 2 --sizes 8,16 --warmup 1 --balanced-calls 1 --delay 1ms --json /dev/full "$@"
     [ $? -eq 1 ] && grep -q '^clv-bench: results are lost: /dev/full: No space left on device$' "$output" && [ "$(grep -c '^reduce, \|^loop of' "$output")" -eq 1 ]
 }
 aside too_early
-aside is_full
+aside is_full --iterations 2
 aside is_full --loop --compute 1ms --blocks 2 --block-calls 5 --lead-calls 2
 all_aside
 tap_report $? "Ctrl-C before there is anything is said; a full disk ends it after the first configuration"
@@ -341,6 +340,9 @@ aside refuses 'not a size' --sizes 3Q
 aside refuses 'no rank' --root 2
 aside refuses 'unknown --sync' --sync never
 aside refuses 'unknown --couple' --loop --couple never
+aside refuses '--iterations is for single calls, not for --loop or --check' --loop --iterations 5
+aside refuses '--blocks is for --loop and --check' --blocks 3
+aside refuses '--check sets --patterns itself' --check --patterns balanced
 aside refuses 'two more than' --loop --block-calls 4 --lead-calls 3
 aside refuses 'not a delay' --loop --compute 5
 aside refuses "no clock" --clock sundial
@@ -349,7 +351,7 @@ aside refuses 'unknown --scheme' --scheme ms9
 aside refuses 'unknown --window-rule' --window-rule mine
 aside refuses 'needs --sync window' --window-rule skampi
 if [ -e "$work/xdr" ]; then
-    aside refuses 'a loop has none' --xdr "$work/xdr" --loop
+    aside refuses '--xdr is for single calls' --xdr "$work/xdr" --loop
     aside refuses 'not for standard output' --xdr -
     aside refuses 'cannot write /nonexistent/xdr' --xdr /nonexistent/xdr
 fi

@@ -213,9 +213,6 @@ static clv_status_t read_method(bench_t *bench)
     if (options->xdr && !clv_bench_xdr_is_built()) {
         return complain(bench, "--xdr: this build has no XDR (Debian: libtirpc-dev)%s", "");
     }
-    if (options->xdr && options->is_loop) {
-        return complain(bench, "--xdr has single calls, a loop has none%s", "");
-    }
     if (options->xdr && !strcmp(options->xdr, "-")) {
         return complain(bench, "--xdr is for a file, not for standard output%s", "");
     }
@@ -239,10 +236,35 @@ static void make_check(clv_bench_options_t *options)
     (void) setenv("OMPI_MCA_coll_clv_print", "links", 0);
 }
 
+/* Refuses options that would be ignored. */
+static clv_status_t check_modes(bench_t *bench)
+{
+    static const char *const of_calls[] = {"iterations",  "seconds",   "scheme", "in-row",
+                                           "window-rule", "precision", "least",  "cache",
+                                           "per-rank",    "xdr",       NULL};
+    static const char *const of_loops[] = {"couple",     "compute", "blocks", "block-calls",
+                                           "lead-calls", "starts",  "spin",   NULL};
+    static const char *const set_by_check[] = {"algorithms", "patterns", "warmup", NULL};
+    const bool is_loop = bench->options.is_loop || bench->options.is_check;
+    const char *name = clv_options_given(is_loop ? of_calls : of_loops);
+
+    if (name != NULL) {
+        return complain(bench,
+                        is_loop ? "--%s is for single calls, not for --loop or --check"
+                                : "--%s is for --loop and --check",
+                        name);
+    }
+    name = bench->options.is_check ? clv_options_given(set_by_check) : NULL;
+    return name == NULL ? CLV_OK : complain(bench, "--check sets --%s itself", name);
+}
+
 static clv_status_t read_words(bench_t *bench)
 {
     const clv_bench_options_t *options = &bench->options;
 
+    if (check_modes(bench) != CLV_OK) {
+        return CLV_INVALID;
+    }
     if (options->is_check) {
         make_check(&bench->options);
     }
