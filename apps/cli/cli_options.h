@@ -98,7 +98,7 @@ clv_asked_t clv_options_parse(const clv_program_t *program, int argc, char **arg
 int clv_options_main(const clv_program_t *program, int argc, char **argv, void *fields,
                      int *first_p);
 
-/* The first of these names, which end with NULL, that the last command line parsed gave; or NULL. */
+/* The first of the names, NULL-terminated, that the last parsed command line gave; or NULL. */
 const char *clv_options_given(const char *const *names);
 
 /* Prints "program: ..." and returns 2, for errors that only the program itself can find. */
