@@ -228,7 +228,7 @@ else
     tap_skip "ranks announce their arrivals" "no component in this build"
 fi
 
-loop='--loop --compute 2ms --delay 2ms --blocks 2 --block-calls 5 --lead-calls 2 --warmup 0 --sizes 8K'
+loop='--loop --compute 2ms --delay 2ms --blocks 2 --block-calls 5 --lead-calls 2 --warmup 0 --sizes 8K --seconds 100'
 # shellcheck disable=SC2086
 is_looping() { run 4 $loop --patterns uniform --algorithms default,ring,linear --couple $1 && [ "$(grep -cE '^(default|ring|linear) .* 0$' "$output")" -eq 3 ]; }
 for coupling in none bcast barrier allreduce; do aside is_looping $coupling; done

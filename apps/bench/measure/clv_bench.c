@@ -239,9 +239,9 @@ static void make_check(clv_bench_options_t *options)
 /* Refuses options that would be ignored. */
 static clv_status_t check_modes(bench_t *bench)
 {
-    static const char *const of_calls[] = {"iterations",  "seconds",   "scheme", "in-row",
-                                           "window-rule", "precision", "least",  "cache",
-                                           "per-rank",    "xdr",       NULL};
+    static const char *const of_calls[] = {"iterations", "scheme", "in-row", "window-rule",
+                                           "precision",  "least",  "cache",  "per-rank",
+                                           "xdr",        NULL};
     static const char *const of_loops[] = {"couple",     "compute", "blocks", "block-calls",
                                            "lead-calls", "starts",  "spin",   NULL};
     static const char *const set_by_check[] = {"algorithms", "patterns", "warmup", NULL};
