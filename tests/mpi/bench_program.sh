@@ -41,7 +41,8 @@ all_aside() {
     mv "$work/failed" "$output" 2>/dev/null || return 0
     return 1
 }
-short='--iterations 2 --warmup 1 --balanced-calls 1 --delay 1ms'
+briefly='--warmup 1 --balanced-calls 1 --delay 1ms'
+short="--iterations 2 $briefly"
 
 echo 1..25
 for _ in 1 2 3 4 5 6; do aside own_session; done
@@ -313,8 +314,9 @@ else
     tap_skip 'Ctrl-C prints what it has' 'mpirun ends ranks before they hear of it'
 fi
 # A full disk: told after the first configuration, not after the last.
+# shellcheck disable=SC2086
 is_full() { # options ...
-    run 2 --sizes 8,16 --warmup 1 --balanced-calls 1 --delay 1ms --json /dev/full "$@"
+    run 2 --sizes 8,16 $briefly --json /dev/full "$@"
     [ $? -eq 1 ] && grep -q '^clv-bench: results are lost: /dev/full: No space left on device$' "$output" && [ "$(grep -c '^reduce, \|^loop of' "$output")" -eq 1 ]
 }
 aside too_early
