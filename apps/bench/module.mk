@@ -34,6 +34,13 @@ apps_bench_clv_bench_SOURCES = apps/bench/measure/clv_bench.c \
 	apps/bench/measure/bench_xdr.c \
 	$(clv_bench_place_sources) $(clv_bench_sources)
 
+# The same with another MPI library: make clv-bench-other CLV_OTHER_MPICC=mpicc.mpich CLV_OTHER_PROGRAM=FILE
+clv-bench-other:
+	cd $(srcdir) && $(CLV_OTHER_MPICC) -std=gnu11 -O2 -D_GNU_SOURCE -I. $(clv_bench_place_flags) -o $(CLV_OTHER_PROGRAM) \
+		$(filter %.c,$(apps_bench_clv_bench_SOURCES)) util/*.c apps/cli/*.c apps/trace/*.c clocksync/*.c clocksync/methods/*.c \
+		-lm -lpthread -ldl
+.PHONY: clv-bench-other
+
 installed_programs += apps/bench/clv-bench-compare
 clv_bench_plot_sources = apps/bench/compare/bench_plot.c apps/bench/compare/bench_plot.h \
 	apps/bench/compare/bench_plot_lines.c \

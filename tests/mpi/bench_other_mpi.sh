@@ -24,9 +24,7 @@ short='--sizes 1000 --iterations 2 --warmup 1 --balanced-calls 1 --delay 1ms --p
 
 echo 1..4
 cd "$CLV_TOP" || exit 1
-programs=$(sed -n '/^apps_bench_clv_bench_SOURCES/,/[^\\]$/p; /^clv_bench_sources/,/[^\\]$/p; /^clv_bench_place_sources/,/[^\\]$/p' apps/bench/module.mk | grep -o 'apps/bench/[a-z_/]*\.c')
-# shellcheck disable=SC2086
-"$compiler" -std=gnu11 -O1 -D_GNU_SOURCE -I. -o "$work/clv-bench" $programs util/*.c apps/cli/*.c apps/trace/*.c clocksync/*.c clocksync/methods/*.c -lm -lpthread -ldl >"$output" 2>&1
+make -s -C "$CLV_BUILD" clv-bench-other CLV_OTHER_MPICC="$compiler" CLV_OTHER_PROGRAM="$work/clv-bench" >"$output" 2>&1
 tap_report $? "it compiles with $compiler"
 
 all_are_right() {

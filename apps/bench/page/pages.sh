@@ -21,10 +21,10 @@ put_between() {
     [ $status -eq 0 ] || { say "$page has no line $mark"; return 1; }
 }
 
-# best_stock COMPARE FILE: of what is in a JSON file of clv-bench --loop, the algorithm other than clv whose
+# best_stock COMPARE FILE...: of what is in JSON files of clv-bench --loop, the algorithm other than clv whose
 # iteration is the shortest. COMPARE: clv-bench-compare.
 best_stock() {
-    "$1" --paired csv "$2" | awk -F, 'NR > 1 && $9 != "clv" && (least == "" || $12 + 0 < least) { least = $12 + 0; best = $9 } END { print best }'
+    "$1" --paired csv "${@:2}" | awk -F, 'NR > 1 && $9 != "clv" && (least == "" || $12 + 0 < least) { least = $12 + 0; best = $9 } END { print best }'
 }
 
 # ---- a pattern that clv-bench does not draw by itself: a host whose ranks are all late

@@ -27,7 +27,7 @@ function hosts(   n) {
     if (command ~ /(^|;; )sim |sim\/configurations/) return "hosts simulated by SimGrid"
     if (command ~ /bench_plan|(^| )plan /) return "plans, no messages"
     if (command ~ /(^| )correct /) return "synthetic traces"
-    if (command ~ /(^| )ranks [0-9]/) return "one host, shared memory"
+    if (command ~ /(^| )(ranks|libraries) [0-9]/) return "one host, shared memory"
     if (command ~ /(^| )reproduce /) return "emulated hosts"
     if (command ~ /hosts \$n/) return "as many emulated hosts"
     n = command ~ /(^| )compare [0-9]/ ? after("compare " after("compare")) : command ~ /(^| )bent [0-9]/ ? after("bent " after("bent")) : command ~ /(^| )charted / ? after("charted") : all_hosts()
