@@ -35,6 +35,8 @@ fast=(--algorithm bitset --segments 32 --delay-ms 0.5 --recv-window 16 --source-
 quick=$(after "${fast[@]}")
 rounds=$(after "${fast[@]}" --rounds)
 run_options=(--reduce ompi)
+facts() { "$sim" --once 16 --calls 1 --early "$1" -- --algorithm latest-first-rns | grep -oE '"(early_bytes|segments)":[0-9]+' | xargs; }
+none=$(facts 0) some=$(facts 8193)
 library=$(after --algorithm library)
 
 tap_ok "2 MiB take 16.8 to 18.5 ms of a 1 Gb/s link ($bound)" holds "$bound > 16.77 && $bound < 18.5"
@@ -75,6 +77,8 @@ one_line() { # words command...: fails, and says why in one line
     printf '%s\n' "$said"
     [ $status -ne 0 ] && [ "$(wc -l <<<"$said")" -eq 1 ] && [[ $said == *"$words"* ]]
 }
+tap_ok "simulated ranks measure what leaves early, and cut vectors accordingly ($none, $some)" \
+    test "$none; $some" = 'early_bytes:0 segments:64; early_bytes:8192 segments:256'
 tap_ok 'unknown algorithm' one_line "unknown algorithm 'x'" "$sim" --once 4 -- --algorithm x
 tap_ok 'unknown pattern' one_line "unknown pattern 'x'" "$sim" --once 4 -- --pattern x
 tap_ok 'unknown error' one_line "unknown error 'x'" "$sim" --once 4 -- --error x

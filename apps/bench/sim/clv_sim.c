@@ -65,10 +65,12 @@ typedef struct timing {
     int32_t n_segments; /* 0: no plan */
 } timing_t;
 
-static void write_factors(clv_json_t *json, const clv_sim_options_t *options, int n_ranks)
+static void write_factors(clv_json_t *json, const job_t *job)
 {
+    const clv_sim_options_t *options = &job->options;
+
     clv_json_text(json, "collective", options->collective);
-    clv_json_whole(json, "ranks", n_ranks);
+    clv_json_whole(json, "ranks", job->n_ranks);
     clv_json_whole(json, "bytes", (int64_t) options->n_floats * 4);
     clv_json_text(json, "type", "float");
     clv_json_text(json, "op", "sum");
@@ -85,6 +87,8 @@ static void write_factors(clv_json_t *json, const clv_sim_options_t *options, in
     clv_json_whole(json, "send_window", options->limits.send_window);
     clv_json_flag(json, "rounds", options->in_rounds);
     clv_json_number(json, "combine_ps", options->combine_ps);
+    clv_json_whole(json, "early_bytes", job->chooser.config.cost.early_bytes);
+    clv_json_whole(json, "near_early_bytes", job->chooser.config.cost.near_early_bytes);
 }
 
 static void write_call(clv_json_t *json, const char *key, double ns)
@@ -94,12 +98,11 @@ static void write_call(clv_json_t *json, const char *key, double ns)
     clv_json_list_end(json);
 }
 
-static void report(FILE *out, const clv_sim_options_t *options, int n_ranks, int call,
-                   const timing_t *timing)
+static void report(FILE *out, const job_t *job, int call, const timing_t *timing)
 {
     clv_json_t json = clv_json_begin(out, "clv-sim", "calls");
 
-    write_factors(&json, options, n_ranks);
+    write_factors(&json, job);
     clv_json_whole(&json, "call", call);
     clv_json_whole(&json, "segments", timing->n_segments);
     write_call(&json, "usable", 1);
@@ -235,7 +238,7 @@ static void run_calls(job_t *job)
     for (int call = 0; call < job->options.n_calls; call++) {
         timing_t timing = one_call(job, call);
         if (job->rank == 0) {
-            report(stdout, &job->options, job->n_ranks, call, &timing);
+            report(stdout, job, call, &timing);
         }
     }
 }

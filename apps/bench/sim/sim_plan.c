@@ -15,6 +15,8 @@
 #define RING_TAG      20
 #define N_ROUNDS      3
 #define SEGMENT_BYTES 32768
+#define LEAST_BYTES   4096 /* of a message that may leave early */
+#define N_SIZES       4    /* from LEAST_BYTES to SEGMENT_BYTES */
 
 /* ---- the cost of messages on this machine: the chooser's cost model ----------------------------
  *
@@ -22,7 +24,8 @@
  * counts, over a few rounds after an uncounted one. As in the component, small messages give the
  * latency, SEGMENT_BYTES the rate; if a message's time is not linear in its bytes, the model is
  * exact for these two only. If ranks share hosts, one rank per host forms a ring of the hosts, then
- * all ranks form rings inside their hosts.
+ * all ranks form rings inside their hosts. Which messages leave without their receiver is measured as
+ * the component does (coll_clv_early.h): smpi/send-is-detached-thresh decides it.
  * --------------------------------------------------------------------------------------------- */
 
 static void one_round(MPI_Comm comm, int32_t n_floats, const float *out, float *in)
@@ -83,6 +86,57 @@ static clv_status_t measure_part(int colour, bool takes_part, int64_t *latency_n
     return status;
 }
 
+/* Collective; on rank 0, which sends: the largest message that is complete while the receiver has posted nothing. */
+static clv_status_t measure_early(int receiver, int64_t *bytes_p)
+{
+    MPI_Request sends[N_SIZES];
+    int rank, is_complete;
+    char *buffer = clv_alloc(SEGMENT_BYTES, 1);
+
+    if (buffer == NULL) {
+        return CLV_NO_MEMORY;
+    }
+    *bytes_p = 0;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    for (int i = 0; rank == 0 && i < N_SIZES; i++) {
+        MPI_Isend(buffer, LEAST_BYTES << i, MPI_CHAR, receiver, RING_TAG, MPI_COMM_WORLD,
+                  &sends[i]);
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    for (int i = 0; rank == 0 && i < N_SIZES; i++) {
+        MPI_Test(&sends[i], &is_complete, MPI_STATUS_IGNORE);
+        *bytes_p = is_complete ? LEAST_BYTES << i : *bytes_p;
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    for (int i = 0; rank == receiver && i < N_SIZES; i++) {
+        MPI_Recv(buffer, LEAST_BYTES << i, MPI_CHAR, 0, RING_TAG, MPI_COMM_WORLD,
+                 MPI_STATUS_IGNORE);
+    }
+    if (rank == 0) {
+        MPI_Waitall(N_SIZES, sends, MPI_STATUSES_IGNORE);
+    }
+    clv_free(buffer);
+    return CLV_OK;
+}
+
+/* To the first rank of another host, and, where ranks share hosts, to one of rank 0's. */
+static clv_status_t measure_both_early(const int32_t *place, clv_cost_t *cost)
+{
+    int n_ranks, far = 1, near = 1;
+    clv_status_t status;
+
+    MPI_Comm_size(MPI_COMM_WORLD, &n_ranks);
+    for (; place != NULL && far < n_ranks && place[far] == 0; far++) {
+    }
+    for (; place != NULL && near < n_ranks && place[near] != 0; near++) {
+    }
+    status = far < n_ranks ? measure_early(far, &cost->early_bytes) : CLV_OK;
+    if (status == CLV_OK && place != NULL && near < n_ranks) {
+        status = measure_early(near, &cost->near_early_bytes);
+    }
+    return status;
+}
+
 /* Collective; valid on rank 0. place: by rank; NULL: each rank has its own host. CLV_NO_MEMORY on
  * any rank: the call was not collective, so give up. */
 static clv_status_t measure_cost(const int32_t *place, clv_cost_t *cost_p)
@@ -92,14 +146,15 @@ static clv_status_t measure_cost(const int32_t *place, clv_cost_t *cost_p)
 
     *cost_p = (clv_cost_t){0};
     if (place == NULL) {
-        return measure_ring(MPI_COMM_WORLD, &cost_p->latency_ns, &cost_p->byte_ps);
+        status = measure_ring(MPI_COMM_WORLD, &cost_p->latency_ns, &cost_p->byte_ps);
+        return status == CLV_OK ? measure_both_early(place, cost_p) : status;
     }
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     status = measure_part(0, place[rank] == rank, &cost_p->latency_ns, &cost_p->byte_ps);
     if (status == CLV_OK) {
         status = measure_part(place[rank], true, &cost_p->near_latency_ns, &cost_p->near_byte_ps);
     }
-    return status;
+    return status == CLV_OK ? measure_both_early(place, cost_p) : status;
 }
 
 /* ---- the chooser ---------------------------------------------------------------------------- */
