@@ -24,8 +24,8 @@
  * counts, over a few rounds after an uncounted one. As in the component, small messages give the
  * latency, SEGMENT_BYTES the rate; if a message's time is not linear in its bytes, the model is
  * exact for these two only. If ranks share hosts, one rank per host forms a ring of the hosts, then
- * all ranks form rings inside their hosts. Which messages leave without their receiver is measured as
- * the component does (coll_clv_early.h): smpi/send-is-detached-thresh decides it.
+ * all ranks form rings inside their hosts. Which messages leave without their receiver is measured
+ * as the component does (coll_clv_early.h): smpi/send-is-detached-thresh decides it.
  * --------------------------------------------------------------------------------------------- */
 
 static void one_round(MPI_Comm comm, int32_t n_floats, const float *out, float *in)
@@ -86,7 +86,8 @@ static clv_status_t measure_part(int colour, bool takes_part, int64_t *latency_n
     return status;
 }
 
-/* Collective; on rank 0, which sends: the largest message that is complete while the receiver has posted nothing. */
+/* Collective; on rank 0, which sends: the largest message that is complete while the receiver has
+ * posted nothing. */
 static clv_status_t measure_early(int receiver, int64_t *bytes_p)
 {
     MPI_Request sends[N_SIZES];
