@@ -220,9 +220,9 @@ labels() {
 }
 tap_none 'every caption and label has the processes and the clock of its data' labels
 relabelled() { # other data: another caption; and a typed label is found out
-    mkdir -p "$work/other" && cp "$work/data/mbr-fig9".* "$work/other" && sed -i 's/"ranks":2/"ranks":9/; s/"clock":"realtime"/"clock":"hca3"/' "$work/other/mbr-fig9.json"
-    "$paper" --folder "$work/other" tell mbr-fig9 | grep -qxF '9 processes; 2 emulated hosts; clock: hca3.' || echo 'the caption is not of the data'
-    printf 'mbr-fig9\t2 processes; 2 emulated hosts; clock: CLOCK_REALTIME, one for all hosts.\t%s\n' "$work/other/mbr-fig9.json" |
+    mkdir -p "$work/other" && cp "$work/data/mbr-fig12".* "$work/other" && sed -i 's/"ranks":2/"ranks":9/; s/"clock":"realtime"/"clock":"hca3"/' "$work/other/mbr-fig12.json"
+    "$paper" --folder "$work/other" tell mbr-fig12 | grep -qxF '9 processes; 2 emulated hosts; clock: hca3.' || echo 'the caption is not of the data'
+    printf 'mbr-fig12\t2 processes; 2 emulated hosts; clock: CLOCK_REALTIME, one for all hosts.\t%s\n' "$work/other/mbr-fig12.json" |
         mislabelled | grep -c . | grep -qx 2 || echo 'a caption of other data passes'
     printf 'mbr-fig33\t16 processes; 16 emulated hosts; clock: x.\t/dev/null\n' |
         mislabelled | grep -q 'says 8 processes' || echo 'a typed number passes'

@@ -17,8 +17,8 @@
 #               used and removed.
 #
 # Configures the smallest Open MPI that still has what we meet: ob1, tcp, shared memory, tuned, han, adapt.
-# Open MPI is compiled with CFLAGS, or -O1. First run about 10 minutes on 2 idle cores, with a kept --work about 3. Needs what $packages names; in
-# the Debian of a --suite it is installed. Prints TAP.
+# Open MPI is compiled with CFLAGS, or -O1. First run about 10 minutes on 2 idle cores, with a kept --work about 3.
+# Needs what $packages names; in the Debian of a --suite it is installed. Prints TAP.
 set -euo pipefail
 
 top=$(cd "$(dirname "$0")/../.." && pwd)
