@@ -6,15 +6,16 @@
 
 #include "util/util_min_max.h"
 
-#define JUDGED         8               /* newest waits that a period is judged by */
-#define SPIN_NS        INT64_C(50000)  /* least margin: a wake may take this long */
-#define MARGIN_PART    8               /* the margin is no more than this part of the wait */
-#define TIMEOUT_PART   10              /* a timeout is this part of the time waited */
-#define NEAR_PART      4               /* a slice is at most this part of the rest */
-#define QUIET_NS       INT64_C(20000)  /* nothing has moved: no segments flow */
-#define QUIET_TIMER_NS INT64_C(200000) /* the same if nothing is known */
-#define QUIET_WOKEN_NS INT64_C(100000) /* the same if a message wakes the rank */
-#define SENDS_NS       INT64_C(50000)  /* longest sleep while sends need this rank */
+#define JUDGED         8                /* newest waits that a period is judged by */
+#define BRIEF_NS       INT64_C(1000000) /* a shorter wait is spun through */
+#define SPIN_NS        INT64_C(50000)   /* least margin: a wake may take this long */
+#define MARGIN_PART    8                /* the margin is no more than this part of the wait */
+#define TIMEOUT_PART   10               /* a timeout is this part of the time waited */
+#define NEAR_PART      4                /* a slice is at most this part of the rest */
+#define QUIET_NS       INT64_C(20000)   /* nothing has moved: no segments flow */
+#define QUIET_TIMER_NS INT64_C(200000)  /* the same if nothing is known */
+#define QUIET_WOKEN_NS INT64_C(100000)  /* the same if a message wakes the rank */
+#define SENDS_NS       INT64_C(50000)   /* longest sleep while sends need this rank */
 #define MOST_WIDENING  3
 #define FINE_CALLS     16 /* calls without a late wake until the margin narrows */
 
@@ -167,7 +168,9 @@ int64_t clv_wait_slice(const clv_wait_plan_t *plan, const clv_wait_now_t *now)
     if (plan->expected_ns < 0) {
         slice_ns = timeout(now, now->elapsed_ns);
     } else if (now->elapsed_ns < plan->expected_ns - plan->margin_ns) {
-        slice_ns = until(now, plan->expected_ns - plan->margin_ns - now->elapsed_ns);
+        slice_ns = plan->expected_ns < BRIEF_NS
+                       ? 0
+                       : until(now, plan->expected_ns - plan->margin_ns - now->elapsed_ns);
     } else if (now->elapsed_ns > plan->expected_ns + plan->margin_ns) {
         slice_ns = timeout(now, now->elapsed_ns - plan->expected_ns - plan->margin_ns);
     }

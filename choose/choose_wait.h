@@ -7,7 +7,8 @@
  *      |--- sleeps, in slices -------------|------- spins ------|-- sleeps, short slices ...
  *
  * What: a history of waits with a period of 1 to 4 calls, a prediction with its error, the length
- * of the next slice. Results may differ between ranks.
+ * of the next slice. A wait expected to be shorter than 1 ms is spun through: its sleep saves
+ * little, and other ranks' messages wait for it. Results may differ between ranks.
  * Not: sleeping, clocks, MPI (coll_clv/coll_clv_sleep.h).
  *
  * Units: ns since the wait began, on any clock.

@@ -116,6 +116,24 @@ static void short_waits_are_spun_through(void **state)
     assert_int_equal(sums.asleep_ns, 0);
 }
 
+/* Of 0.1 to 0.9 ms, every time: once that is known, nothing sleeps. */
+static void brief_waits_are_spun_through_once_they_are_known(void **state)
+{
+    (void) state;
+    for (int program = 0; program < 100; program++) {
+        const int64_t ns = 100 * US + draw(800 * US);
+        clv_wait_history_t history = {0};
+        sums_t sums = {0};
+        for (int call = 0; call < 4; call++) {
+            sleep_through(&history, ns, -1, &(sums_t){0});
+        }
+        for (int call = 0; call < 100; call++) {
+            sleep_through(&history, ns - ns / 200 + draw(ns / 100), -1, &sums);
+        }
+        assert_int_equal(sums.asleep_ns, 0);
+    }
+}
+
 static clv_wait_plan_t some_plan(void)
 {
     return (clv_wait_plan_t){
@@ -236,6 +254,7 @@ int main(void)
         cmocka_unit_test(lasting_waits_are_slept_through_and_no_wake_is_late),
         cmocka_unit_test(fresh_waits_are_late_by_a_tenth_at_most),
         cmocka_unit_test(short_waits_are_spun_through),
+        cmocka_unit_test(brief_waits_are_spun_through_once_they_are_known),
         cmocka_unit_test(no_slice_is_longer_than_its_bound),
         cmocka_unit_test(nothing_sleeps_close_to_what_is_expected),
         cmocka_unit_test(a_call_woken_late_twice_widens_its_margin),
