@@ -51,7 +51,9 @@ typedef struct replay {
 
 extern replay_t replay;
 
-/* Between two checks for progress of others: yields to them, longer from check to check. */
+/* Between two checks for progress of others: yields to them; sleeps from the check with this number
+ * on. */
+#define REPLAY_LOOKS 200
 void replay_pause(int *n_looks);
 /* Called by one process that cannot inform the others any more: ends all. */
 void replay_give_up(const char *why) __attribute__((noreturn));
@@ -105,6 +107,8 @@ void replay_put(int rank, const replay_stamp_t *stamp);
 void replay_post(void);
 /* Reuses packets that have been sent. */
 void replay_reclaim(void);
+/* Looks once for the next packet, which replay_take must take then. */
+bool replay_look(void);
 /* Takes all stamps that have arrived; returns whether there were any. */
 bool replay_take(void (*take)(const replay_stamp_t *stamp));
 

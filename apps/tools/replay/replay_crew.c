@@ -21,8 +21,6 @@
 #include <otf2/OTF2_MPI_Collectives.h>
 #pragma GCC diagnostic pop
 
-/* Number of checks before pauses begin. */
-#define LOOKS    200
 #define PAUSE_NS 50000
 /* Most items of one MPI call. */
 #define MOST_ITEMS ((size_t) 1 << 20)
@@ -46,10 +44,11 @@ void correct_crew_begin(int *argc, char ***argv)
 
 void replay_pause(int *n_looks)
 {
-    if ((*n_looks)++ < LOOKS) {
+    if ((*n_looks)++ < REPLAY_LOOKS) {
         (void) sched_yield();
     } else {
-        (void) nanosleep(&(struct timespec){0, PAUSE_NS}, NULL);
+        const struct timespec pause = {.tv_nsec = PAUSE_NS};
+        (void) nanosleep(&pause, NULL);
     }
 }
 
@@ -60,10 +59,10 @@ static void await_all(void)
     MPI_Request all;
     int has_come, n_looks = 0;
     MPI_Ibarrier(replay.values, &all);
-    MPI_Test(&all, &has_come, MPI_STATUS_IGNORE);
+    MPI_Testall(1, &all, &has_come, MPI_STATUSES_IGNORE);
     while (!has_come) {
         replay_pause(&n_looks);
-        MPI_Test(&all, &has_come, MPI_STATUS_IGNORE);
+        MPI_Testall(1, &all, &has_come, MPI_STATUSES_IGNORE);
     }
 }
 
@@ -240,10 +239,43 @@ static bool get_offsets(correct_t *correct, const int64_t *numbers)
     return true;
 }
 
+/* Offsets of all locations in turn, to `all` or from there. */
+static void copy_offsets(correct_t *correct, char *all, bool is_to)
+{
+    for (uint32_t i = 0; i < correct->archive.n_locations; i++) {
+        const correct_location_t *location = &correct->archive.locations[i];
+        const size_t n_bytes = (size_t) location->n_offsets * sizeof *location->offsets;
+        if (n_bytes > 0 && is_to && !location->is_away) {
+            memcpy(all, location->offsets, n_bytes);
+        } else if (n_bytes > 0 && !is_to && location->is_away) {
+            memcpy(location->offsets, all, n_bytes);
+        }
+        all += n_bytes;
+    }
+}
+
+/* One sum, to which each process adds its own locations' words. */
+static bool sum_offsets(correct_t *correct, size_t n)
+{
+    enum { WORDS = sizeof(clv_clc_point_t) / sizeof(int64_t) };
+    _Static_assert(sizeof(clv_clc_point_t) % sizeof(int64_t) == 0, "points are of whole words");
+    int64_t *all = clv_alloc(n + 1, sizeof(clv_clc_point_t));
+    if (!correct_crew_has(all != NULL, "clock offsets")) {
+        clv_free(all);
+        return false;
+    }
+    copy_offsets(correct, (char *) all, true);
+    correct_crew_sum(all, n * WORDS);
+    copy_offsets(correct, (char *) all, false);
+    clv_free(all);
+    return true;
+}
+
 bool correct_crew_share_offsets(correct_t *correct)
 {
     const uint32_t n = correct->archive.n_locations;
     int64_t *numbers = clv_alloc(n, sizeof *numbers);
+    int64_t n_offsets = 0;
     bool is_good = correct_crew_has(numbers != NULL, "clock offsets");
     for (uint32_t i = 0; i < n && is_good; i++) {
         numbers[i] = correct->archive.locations[i].n_offsets;
@@ -252,16 +284,11 @@ bool correct_crew_share_offsets(correct_t *correct)
         correct_crew_sum(numbers, n);
         is_good = correct_crew_has(get_offsets(correct, numbers), "clock offsets");
     }
-    clv_free(numbers);
     for (uint32_t i = 0; i < n && is_good; i++) {
-        const correct_location_t *location = &correct->archive.locations[i];
-        if (location->n_offsets > 0) {
-            MPI_Bcast(location->offsets,
-                      (int) ((size_t) location->n_offsets * sizeof *location->offsets), MPI_BYTE,
-                      replay.owner[location->process], replay.values);
-        }
+        n_offsets += numbers[i];
     }
-    return is_good;
+    clv_free(numbers);
+    return is_good && sum_offsets(correct, (size_t) n_offsets);
 }
 
 OTF2_ErrorCode correct_crew_write(OTF2_Archive *archive)

@@ -8,9 +8,10 @@
  * (a clock per process), enters go to the collective's home one by one, and exits come from there.
  *
  * No process waits for a particular stamp: a stuck process takes whatever arrives. Termination is
- * detected by counting (Mattern's four counters): a stuck process adds its numbers of sent and
- * received stamps to a sum over all. If two successive sums are equal, and as many stamps were
- * received as sent, nothing happened between them and nothing is in flight.
+ * detected by counting (Mattern's four counters): a process that has no events left, or has been
+ * stuck for long, adds its numbers of sent and received stamps to a sum over all. If two successive
+ * sums are equal, and as many stamps were received as sent, nothing happened between them and
+ * nothing is in flight.
  *
  * Cost: per collective O(log processes) successive packets, 2 stamps from each process;
  *   at a home O(members) stamps.
@@ -21,8 +22,10 @@
 
 #define STAMPS_A_GLANCE 256 /* sent between two checks for arrivals */
 
-/* SEND: a is the message's index at the receiver; otherwise communicator and ordinal. */
-enum { STAMP_SEND, STAMP_ENTER, STAMP_EXIT, STAMP_UP, STAMP_DOWN };
+/* SEND: a is the message's index at the receiver; otherwise communicator and ordinal. REPORT, to
+ * the process above: how many stamps were sent (time) and taken (second), how many processes have
+ * events left (a); VERDICT, to those below: a clv_clc_wait_t (a). */
+enum { STAMP_SEND, STAMP_ENTER, STAMP_EXIT, STAMP_UP, STAMP_DOWN, STAMP_REPORT, STAMP_VERDICT };
 
 enum { SENT, TAKEN, LEFT, N_SUMS };
 
@@ -30,10 +33,11 @@ static struct {
     const clv_clc_config_t *config;
     clv_clc_home_t home;
     int64_t n_reported;
-    int64_t own[N_SUMS], sums[N_SUMS], last[N_SUMS];
-    MPI_Request wave; /* a sum in flight */
-    bool has_last;
-} pass = {.wave = MPI_REQUEST_NULL};
+    int64_t sums[N_SUMS], last[N_SUMS]; /* of a wave of reports; of the wave before */
+    int n_missing;                      /* reports of processes below, and our own */
+    bool has_reported, has_last;
+    clv_clc_wait_t verdict;
+} pass;
 
 static const clv_clc_trace_t *part(void)
 {
@@ -135,6 +139,77 @@ static void begin_tree(uint64_t g)
     }
 }
 
+/* ---- the end: waves of reports, on a binomial tree of all processes ---- */
+
+static void begin_wave(void)
+{
+    memset(pass.sums, 0, sizeof pass.sums);
+    pass.n_missing = 1;
+    for (int bit = 1; !(replay.rank & bit) && (replay.rank | bit) < replay.size; bit <<= 1) {
+        pass.n_missing++;
+    }
+    pass.has_reported = false;
+}
+
+/* These stamps are not counted. */
+static void put_wave(int rank, const replay_stamp_t *stamp)
+{
+    replay_put(rank, stamp);
+    replay.n_sent--;
+}
+
+static void end_wave(clv_clc_wait_t verdict)
+{
+    for (int bit = 1; !(replay.rank & bit) && (replay.rank | bit) < replay.size; bit <<= 1) {
+        put_wave(replay.rank | bit, &(replay_stamp_t){0, 0, STAMP_VERDICT, verdict, 0, 0});
+    }
+    pass.verdict = verdict;
+    begin_wave();
+}
+
+/* All are stuck if two sums in a row are the same and no stamp is under way. */
+static void judge(void)
+{
+    const bool is_same = pass.has_last && !memcmp(pass.sums, pass.last, sizeof pass.last);
+    const bool is_over = is_same && pass.sums[SENT] == pass.sums[TAKEN];
+    memcpy(pass.last, pass.sums, sizeof pass.last);
+    pass.has_last = !is_over;
+    end_wave(!is_over ? CLV_CLC_GO_ON : pass.sums[LEFT] > 0 ? CLV_CLC_STUCK : CLV_CLC_ENDED);
+}
+
+static void add_report(int64_t n_sent, int64_t n_taken, uint32_t n_left)
+{
+    pass.sums[SENT] += n_sent;
+    pass.sums[TAKEN] += n_taken;
+    pass.sums[LEFT] += n_left;
+    if (--pass.n_missing > 0) {
+        return;
+    }
+    if (replay.rank == 0) {
+        judge();
+    } else {
+        put_wave(replay.rank & (replay.rank - 1),
+                 &(replay_stamp_t){pass.sums[SENT], pass.sums[TAKEN], STAMP_REPORT,
+                                   (uint32_t) pass.sums[LEFT], 0, 0});
+    }
+}
+
+static void report(bool has_left)
+{
+    pass.has_reported = true;
+    add_report(replay.n_sent, replay.n_taken, has_left);
+}
+
+static void take_wave(const replay_stamp_t *stamp)
+{
+    replay.n_taken--;
+    if (stamp->kind == STAMP_REPORT) {
+        add_report(stamp->time, stamp->second, stamp->a);
+    } else {
+        end_wave((clv_clc_wait_t) stamp->a);
+    }
+}
+
 /* ---- receiving ---- */
 
 static void take_exit(uint32_t comm, uint64_t k, uint32_t member, int64_t earliest)
@@ -146,7 +221,9 @@ static void take_exit(uint32_t comm, uint64_t k, uint32_t member, int64_t earlie
 static void take(const replay_stamp_t *stamp)
 {
     const clv_clc_extreme_t extreme = {stamp->time, stamp->second, (int32_t) stamp->member};
-    if (stamp->kind == STAMP_SEND) {
+    if (stamp->kind >= STAMP_REPORT) {
+        take_wave(stamp);
+    } else if (stamp->kind == STAMP_SEND) {
         part()->messages[stamp->a].send = stamp->time;
     } else if (stamp->kind == STAMP_ENTER) {
         clv_clc_home_take(&pass.home, replay_home_index(stamp->a, stamp->k), stamp->member,
@@ -215,42 +292,25 @@ static void tell(void *context, const clv_clc_event_t *event)
 
 /* ---- waiting ---- */
 
-static void start_wave(bool has_left)
-{
-    pass.own[SENT] = replay.n_sent;
-    pass.own[TAKEN] = replay.n_taken;
-    pass.own[LEFT] = has_left;
-    MPI_Iallreduce(pass.own, pass.sums, N_SUMS, MPI_INT64_T, MPI_SUM, replay.stamps, &pass.wave);
-}
-
-/* Returns whether all are stuck; if not, the next sum may show it. */
-static bool ends_wave(void)
-{
-    const bool is_same = pass.has_last && !memcmp(pass.sums, pass.last, sizeof pass.last);
-    memcpy(pass.last, pass.sums, sizeof pass.last);
-    pass.has_last = true;
-    return is_same && pass.sums[SENT] == pass.sums[TAKEN];
-}
-
 static clv_clc_wait_t wait(void *context, bool has_left)
 {
     int n_looks = 0;
     (void) context;
     for (;;) {
-        int has_ended;
         replay_post();
-        if (replay_take(take)) {
+        const bool has_any = replay_take(take);
+        if (pass.verdict != CLV_CLC_GO_ON) {
+            const clv_clc_wait_t verdict = pass.verdict;
+            replay_post();
+            pass.verdict = CLV_CLC_GO_ON;
+            return verdict;
+        }
+        if (has_any) {
             return CLV_CLC_GO_ON;
         }
-        if (pass.wave == MPI_REQUEST_NULL) {
-            start_wave(has_left);
-        }
-        MPI_Test(&pass.wave, &has_ended, MPI_STATUS_IGNORE);
-        if (has_ended && ends_wave()) {
-            pass.has_last = false;
-            return pass.sums[LEFT] > 0 ? CLV_CLC_STUCK : CLV_CLC_ENDED;
-        }
-        if (!has_ended) {
+        if (!pass.has_reported && (!has_left || n_looks > REPLAY_LOOKS)) {
+            report(has_left);
+        } else if (!replay_look()) {
             replay_pause(&n_looks);
         }
     }
@@ -325,6 +385,8 @@ static bool begin(void *context, const clv_clc_config_t *config, bool is_ready)
     pass.config = config;
     pass.home = (clv_clc_home_t){&replay.home, config, tell_exit, NULL};
     pass.has_last = false;
+    pass.verdict = CLV_CLC_GO_ON;
+    begin_wave();
     for (uint64_t g = 0; g < replay.home.n_collectives; g++) {
         if (!has_tree(&replay.home.collectives[g])) {
             clv_clc_home_begin(&pass.home, g);

@@ -21,15 +21,37 @@ typedef struct packet {
 
 static struct {
     packet_t **filling; /* by rank */
+    int *ranks;         /* that may have one, and how many */
+    bool *is_listed;    /* by rank */
+    int n_ranks;
     packet_t *leaving, *spare;
-} packets;
+    MPI_Request next; /* the packet that arrives next */
+    MPI_Status status;
+    bool has_come; /* ... and has not been taken */
+    replay_stamp_t stamps[PACKET_STAMPS];
+} packets = {.next = MPI_REQUEST_NULL};
+
+static void expect_packet(void)
+{
+    MPI_Irecv(packets.stamps, (int) sizeof packets.stamps, MPI_BYTE, MPI_ANY_SOURCE, TAG,
+              replay.stamps, &packets.next);
+}
 
 bool replay_open_packets(void)
 {
-    if (!packets.filling) {
-        packets.filling = clv_alloc((size_t) replay.size, sizeof *packets.filling);
+    const size_t n = (size_t) replay.size;
+    if (packets.next != MPI_REQUEST_NULL) {
+        return true;
     }
-    return packets.filling != NULL;
+    packets.filling = clv_alloc(n, sizeof *packets.filling);
+    packets.ranks = clv_alloc(n, sizeof *packets.ranks);
+    packets.is_listed = clv_alloc(n, sizeof *packets.is_listed);
+    if (!packets.filling || !packets.ranks || !packets.is_listed) {
+        replay_close_packets();
+        return false;
+    }
+    expect_packet();
+    return true;
 }
 
 static packet_t *new_packet(void)
@@ -78,8 +100,10 @@ static void post(int rank)
 
 void replay_post(void)
 {
-    for (int r = 0; r < replay.size; r++) {
-        post(r);
+    while (packets.n_ranks > 0) {
+        const int rank = packets.ranks[--packets.n_ranks];
+        packets.is_listed[rank] = false;
+        post(rank);
     }
     replay_reclaim();
 }
@@ -89,6 +113,10 @@ void replay_put(int rank, const replay_stamp_t *stamp)
     if (!packets.filling[rank]) {
         packets.filling[rank] = new_packet();
     }
+    if (!packets.is_listed[rank]) {
+        packets.is_listed[rank] = true;
+        packets.ranks[packets.n_ranks++] = rank;
+    }
     packet_t *packet = packets.filling[rank];
     packet->stamps[packet->n++] = *stamp;
     if (packet->n == PACKET_STAMPS) {
@@ -96,31 +124,43 @@ void replay_put(int rank, const replay_stamp_t *stamp)
     }
 }
 
+bool replay_look(void)
+{
+    int has_come;
+    MPI_Testall(1, &packets.next, &has_come, &packets.status);
+    packets.has_come = has_come;
+    return has_come;
+}
+
 bool replay_take(void (*take)(const replay_stamp_t *stamp))
 {
-    replay_stamp_t stamps[PACKET_STAMPS];
     bool has_any = false;
     for (;;) {
-        int is_there, n_bytes;
-        MPI_Status status;
-        MPI_Iprobe(MPI_ANY_SOURCE, TAG, replay.stamps, &is_there, &status);
-        if (!is_there) {
+        int has_come = packets.has_come, n_bytes;
+        if (!has_come) {
+            MPI_Test(&packets.next, &has_come, &packets.status);
+        }
+        if (!has_come) {
             return has_any;
         }
-        MPI_Recv(stamps, (int) sizeof stamps, MPI_BYTE, status.MPI_SOURCE, TAG, replay.stamps,
-                 &status);
-        MPI_Get_count(&status, MPI_BYTE, &n_bytes);
-        const size_t n = (size_t) n_bytes / sizeof(replay_stamp_t);
-        for (size_t i = 0; i < n; i++) {
-            take(&stamps[i]);
+        MPI_Get_count(&packets.status, MPI_BYTE, &n_bytes);
+        const int n = n_bytes / (int) sizeof(replay_stamp_t);
+        for (int i = 0; i < n; i++) {
+            take(&packets.stamps[i]);
         }
-        replay.n_taken += (int64_t) n;
+        replay.n_taken += n;
         has_any = true;
+        packets.has_come = false;
+        expect_packet();
     }
 }
 
 void replay_close_packets(void)
 {
+    if (packets.next != MPI_REQUEST_NULL) { /* an empty packet ends the receive */
+        MPI_Send(NULL, 0, MPI_BYTE, replay.rank, TAG, replay.stamps);
+        MPI_Wait(&packets.next, MPI_STATUS_IGNORE);
+    }
     while (packets.leaving) {
         replay_reclaim();
     }
@@ -130,11 +170,15 @@ void replay_close_packets(void)
         packets.spare = next;
     }
     clv_free(packets.filling);
+    clv_free(packets.ranks);
+    clv_free(packets.is_listed);
     packets.filling = NULL;
+    packets.ranks = NULL;
+    packets.is_listed = NULL;
 }
 
-/* ---- items from every process to every other, in little memory: in turn with each other process,
- * a chunk at a time. A chunk that is not full is the last. */
+/* ---- items from every process to every other that gets any, in little memory: in turn with each
+ * other process, a chunk at a time. A chunk that is not full is the last. */
 
 #define CHUNK_BYTES 32768
 
@@ -159,11 +203,10 @@ static void empty(const replay_stream_t *stream, const chunk_t *chunk, int from)
     }
 }
 
-static void run_pair(const replay_stream_t *stream, int to, int from)
+static void run_pair(const replay_stream_t *stream, int to, int from, bool has_sent, bool has_got)
 {
     static chunk_t out, in;
     const int most = (int) (CHUNK_BYTES / stream->item_bytes);
-    bool has_sent = false, has_got = false;
     while (!has_sent || !has_got) {
         MPI_Request requests[2] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL};
         MPI_Status statuses[2];
@@ -188,12 +231,33 @@ static void run_pair(const replay_stream_t *stream, int to, int from)
     }
 }
 
+/* Which processes get items from us, and from which we get some. */
+static void find_partners(const replay_stream_t *stream, char *gives, char *gets)
+{
+    static chunk_t first;
+    for (int to = 0; to < replay.size; to++) {
+        stream->begin(stream->context, to);
+        fill(stream, &first, 1);
+        gives[to] = (char) first.n;
+    }
+    MPI_Alltoall(gives, 1, MPI_CHAR, gets, 1, MPI_CHAR, replay.values);
+}
+
 void replay_run_stream(const replay_stream_t *stream)
 {
+    char *gives = clv_alloc((size_t) replay.size, 2);
+    if (!gives) {
+        replay_give_up("out of memory for an exchange");
+    }
+    char *gets = gives + replay.size;
+    find_partners(stream, gives, gets);
     for (int step = 0; step < replay.size; step++) {
         const int to = (replay.rank + step) % replay.size;
         const int from = (replay.rank - step + replay.size) % replay.size;
-        stream->begin(stream->context, to);
-        run_pair(stream, to, from);
+        if (gives[to] || gets[from]) {
+            stream->begin(stream->context, to);
+            run_pair(stream, to, from, !gives[to], !gets[from]);
+        }
     }
+    clv_free(gives);
 }
