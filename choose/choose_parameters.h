@@ -146,8 +146,8 @@
     XX(ENUM,   fallback,         FALLBACK,     0,       0,   4,          "",        4,   EQUAL,    \
        "Algorithm of calls without a forecast or a plan; binomial, rabenseifner and ring apply "   \
        "to MPI_Reduce. Calls below min_bytes always run the previous function")                    \
-    XX(ENUM,   wait,             WAIT,         0,       0,   2,          "",        3,   OWN,      \
-       "How this process waits in MPI_Reduce, MPI_Allreduce, MPI_Bcast and MPI_Barrier, "          \
+    XX(ENUM,   wait,             WAIT,         0,       0,   2,          "",        3,   EQUAL,    \
+       "How ranks wait in MPI_Reduce, MPI_Allreduce, MPI_Bcast and MPI_Barrier, "                  \
        "whichever component runs them")                                                            \
     XX(STRING, interface,        NONE,         "",      0,   63,         "",        5,   OWN,      \
        "Network interface of the background exchange (name, address or address/bits); "            \

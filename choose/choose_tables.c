@@ -172,6 +172,7 @@ static const char *const words_of_REPRODUCIBLE[] = {CLV_REPRODUCIBLE_MAP(WORD)};
 static const char *const words_of_OBJECTIVE[] = {CLV_OBJECTIVE_MAP(WORD)};
 static const char *const words_of_FALLBACK[] = {CLV_FALLBACK_MAP(WORD)};
 static const char *const words_of_SHARED[] = {CLV_SHARED_MAP(WORD)};
+static const char *const words_of_WAIT[] = {CLV_WAIT_MAP(WORD)};
 #undef WORD
 #undef PREDICTOR_WORD
 #define WORD_OF(words, code)                                                                       \

@@ -25,6 +25,7 @@ done <<'CASES'
 min_bytes differs|A=1|OMPI_MCA_coll_clv_reduce_min_bytes=1|coll_clv_reduce_min_bytes is 65536 on rank 0 of MPI_COMM_WORLD and 1 on rank 1
 an algorithm on some ranks|A=1|OMPI_MCA_coll_clv_reduce_algorithm=ring|coll_clv_reduce_algorithm is auto on rank 0 of MPI_COMM_WORLD and ring on rank 1
 no exchange on rank 0|OMPI_MCA_coll_clv_exchange=0|A=1|coll_clv_exchange is 0 on rank 0 of MPI_COMM_WORLD and 1 on rank
+some ranks sleep|A=1|OMPI_MCA_coll_clv_wait=sleep|coll_clv_wait is spin on rank 0 of MPI_COMM_WORLD and sleep on rank 1
 a refused value on some ranks|A=1|OMPI_MCA_coll_clv_sma_window=0|rank 1 of MPI_COMM_WORLD does not use clv, rank 0 does
 rank 0 without it|OMPI_MCA_coll=^clv|A=1|rank 0 of MPI_COMM_WORLD does not use clv, rank 1 does
 CASES
