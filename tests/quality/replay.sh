@@ -7,6 +7,13 @@
 # is larger.
 #
 #   tests/quality/replay.sh [TRACES [SEED]]     1000 and 1; 40 minutes on two cores, 3 GB of disk; TAP
+#   tests/quality/replay.sh simulate [PROCESSES...]     16 64 256; about half a minute on one core
+#
+# simulate: the same sources built with smpicc and run under SimGrid (Debian: libsimgrid-dev), each process on a
+# host of its own, links of 100 Gb/s and 1 us, collectives as Open MPI's. A trace has as many ranks as there are
+# processes and the same work for each, so time should not grow. Time that processes compute is taken from this
+# machine's clock, while all run in one process of it and spoil each other's caches; waiting processes do not poll.
+# Prints the forward and backward pass without reading and writing, whose files are all on this machine's disk.
 set -u
 top=$(cd "$(dirname "$0")/../.." && pwd)
 build=${CLV_BUILD:-$top/build}
@@ -18,6 +25,66 @@ n_traces=${1:-1000} seed=${2:-1}
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 cd "$scratch" || exit 1
+# ---- simulated
+build_simulated() {
+    local file object
+    # In SimGrid a wait advances the others, a poll costs an event, and processes share stdout.
+    cat >simulated.h <<'H'
+#include <mpi.h>
+#include <smpi/smpi_helpers.h>
+#undef sleep
+#include <stdio.h>
+#define freopen(a, b, c) (c)
+#define MPI_Ibarrier(c, r) (*(r) = MPI_REQUEST_NULL, MPI_Barrier(c))
+#define MPI_Testall(n, r, f, s) (*(f) = 1, MPI_Waitall(n, r, s))
+H
+    for file in $(make -s -C "$build" show-replay-files); do
+        object=$(tr / _ <<<"${file%.c}").o
+        [ "$file" != "${file%.c}" ] && [ ! -e "$object" ] || continue
+        smpicc -c -fPIC -std=gnu11 -O2 -D_GNU_SOURCE -DSMPI_NO_OVERRIDE_MALLOC -w -include ./simulated.h \
+            -I"$top" -I"$build" -I"$build/apps/tools/correct" "$top/$file" -o "$object" || return
+    done
+    smpicc ./*.o "$build/.libs/libclvcore.a" $(pkg-config --libs otf2 2>/dev/null || echo -lopen-trace-format2) -lhwloc -lm \
+        -lpthread -o simulated
+}
+
+simulate() { # processes, operations of each
+    local n=$1 from=$SECONDS
+    "$make" "weak$n" "$n" 1 "$2" "$seed" >/dev/null || return
+    seq -f 'h%.0f' 0 $((n - 1)) >hosts
+    cat >machine.xml <<END
+<?xml version='1.0'?>
+<!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">
+<platform version="4.1"><zone id="machine" routing="Full">
+<cluster id="c" prefix="h" suffix="" radical="0-$((n - 1))" speed="10Gf" bw="12.5GBps" lat="1us" sharing_policy="FATPIPE"/>
+</zone></platform>
+END
+    timeout -k 5 "${CLV_SIM_SECONDS:-600}" smpirun -np "$n" -platform machine.xml -hostfile hosts --log=root.thres:critical \
+        --cfg=smpi/host-speed:10Gf --cfg=smpi/simulate-computation:yes --cfg=smpi/coll-selector:ompi --cfg=smpi/test:1e-6 \
+        --cfg=smpi/iprobe:1e-6 --cfg=smpi/grow-injected-times:no --cfg=smpi/send-is-detached-thresh:0 \
+        --cfg=network/crosstraffic:no --cfg=smpi/bw-factor:0:1 --cfg=smpi/lat-factor:0:1 \
+        ./simulated "weak$n/traces.otf2" -o "out$n" --quiet --json "told$n" >"said$n" 2>&1 ||
+        { tail -3 "said$n" >&2; return 1; }
+    "$correct" "weak$n/traces.otf2" -o "one$n" --quiet --json "one$n.json" && same_files "one$n" "out$n" || return
+    python3 - "$n" "told$n" "one$n.json" $((SECONDS - from)) <<'PY'
+import json, sys
+several, one = (json.loads(open(name).readline()) for name in sys.argv[2:4])
+print("| %s | %d | %.1f | %.1f | %s |" % (sys.argv[1], several["events"], several["correct_ns"] / 1e6, one["correct_ns"] / 1e6,
+                                         sys.argv[4]))
+PY
+}
+
+if [ "${1:-}" = simulate ]; then
+    shift
+    seed=1
+    build_simulated || exit 1
+    echo '| processes | events | corrected [ms], simulated | by one process here | took [s] |'
+    echo '|---|---|---|---|---|'
+    [ $# -gt 0 ] || set -- 16 64 256
+    for n; do simulate "$n" 100 || exit 1; done
+    exit
+fi
+
 exec 3>&1
 export CLV_REPLAY_WATCH=1
 echo "# seed $seed"
