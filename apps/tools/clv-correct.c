@@ -6,15 +6,18 @@
  * Its parts: correct.h. The algorithm: apps/clc/clc.h. See the man page.
  */
 #include <errno.h>
+#include <ftw.h>
 #include <libgen.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "apps/cli/cli_file.h"
 #include "apps/cli/cli_options.h"
 #include "apps/tools/correct/correct_crew.h"
+#include "apps/trace/trace_allprof.h"
 #include "util/util_alloc.h"
 
 static bool number(const char *text, double *value, const char **rest)
@@ -115,7 +118,8 @@ static void tell_exits(FILE *out)
 
 static const clv_program_t program = {
     .name = "clv-correct",
-    .usage = "clv-correct IN.otf2 -o DIR [options]\n       clv-correct IN.otf2 --check [options]",
+    .usage = "clv-correct IN -o DIR [options]\n       clv-correct IN --check [options]\n"
+             "IN: an archive, NAME.otf2, or a folder of text traces by liballprof",
     .options = rows,
     .more = tell_exits,
     .takes_operands = true,
@@ -184,9 +188,9 @@ static int parse(correct_options_t *options, int argc, char **argv)
         return answer;
     }
     if (first + 1 != argc) {
-        return clv_options_wrong(&program, "it takes one archive, NAME.otf2");
+        return clv_options_wrong(&program, "it takes one archive, NAME.otf2, or one folder");
     }
-    options->input = argv[first];
+    options->input = options->shown = argv[first];
     if (options->is_check == (options->output != NULL)) {
         return clv_options_wrong(&program, "it takes either -o DIR or --check");
     }
@@ -236,6 +240,91 @@ static bool read_clocks(correct_t *correct)
                             correct->options.clocks[0]);
     }
     return true;
+}
+
+/* ---- a trace by liballprof: clv-view makes an archive of it ---- */
+
+/* That archive, in all processes; removed by the first one. */
+static char converted[4096];
+
+/* Looks beside this program, in the build folder and in the installation. */
+static void become_view(const char *folder, const char *into)
+{
+    static const char *const places[] = {"%.*s/clv-view", "%.*s/../clv-view",
+                                         "%.*s/../../bin/clv-view"};
+    char own[4000], path[4096];
+    const ssize_t n = readlink("/proc/self/exe", own, sizeof own);
+    int length = n > 0 ? (int) n : 0;
+    while (length > 0 && own[length - 1] != '/') {
+        length--;
+    }
+    for (size_t i = 0; length > 0 && i < sizeof places / sizeof places[0]; i++) {
+        (void) snprintf(path, sizeof path, places[i], length - 1, own);
+        execl(path, "clv-view", "--export", "otf2", "-o", into, folder, (char *) NULL);
+    }
+    fprintf(stderr, "clv-correct: cannot start clv-view: %s\n", strerror(errno));
+    _exit(CORRECT_EXIT_MACHINE);
+}
+
+/* Beside the output, where other hosts' processes see it, too. */
+static int convert(const correct_options_t *options)
+{
+    const char *temporary = getenv("TMPDIR");
+    char beside[4000] = "/tmp";
+    int status;
+    if (options->output) {
+        (void) snprintf(beside, sizeof beside, "%s", options->output);
+        (void) snprintf(converted, sizeof converted, "%s/.clv-correct-XXXXXX", dirname(beside));
+    } else {
+        (void) snprintf(converted, sizeof converted, "%s/clv-correct-XXXXXX",
+                        temporary && *temporary ? temporary : beside);
+    }
+    if (!mkdtemp(converted)) {
+        fprintf(stderr, "clv-correct: cannot make %s: %s\n", converted, strerror(errno));
+        converted[0] = '\0';
+        return CORRECT_EXIT_MACHINE;
+    }
+    const pid_t view = fork();
+    if (view == 0) {
+        become_view(options->input, converted);
+    }
+    return view < 0 || waitpid(view, &status, 0) != view || !WIFEXITED(status)
+               ? CORRECT_EXIT_MACHINE
+               : WEXITSTATUS(status);
+}
+
+/* Returns -1, or the exit status; clv-view has printed the reason. */
+static int convert_for_all(correct_options_t *options)
+{
+    static char archive[sizeof converted + sizeof "/traces.otf2"];
+    const bool is_first = correct_crew_is_first();
+    int status = -1;
+    if (is_first && clv_allprof_is_there(options->input)) {
+        status = convert(options);
+        status = status == 0 ? -1 : status;
+    }
+    status = correct_crew_status(status);
+    correct_crew_tell(converted, sizeof converted);
+    if (converted[0]) {
+        (void) snprintf(archive, sizeof archive, "%s/traces.otf2", converted);
+        options->input = archive;
+    }
+    return status;
+}
+
+static int remove_one(const char *path, const struct stat *status, int type, struct FTW *place)
+{
+    (void) status;
+    (void) type;
+    (void) place;
+    return remove(path);
+}
+
+static void remove_converted(void)
+{
+    if (converted[0] && correct_crew_is_first()) {
+        (void) nftw(converted, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+    }
 }
 
 /* ---- all ---- */
@@ -290,6 +379,7 @@ static bool open_all(correct_t *correct)
 
 static void close_all(correct_t *correct)
 {
+    remove_converted();
     correct_crew_end(correct);
     for (uint32_t c = 0; c < correct->trace.n_teams; c++) {
         clv_free(correct->trace.teams[c].host);
@@ -330,7 +420,11 @@ int main(int argc, char **argv)
     correct_crew_begin(&argc, &argv);
     correct_catch_otf2();
     int status = correct_crew_status(parse(&correct.options, argc, argv));
+    if (status < 0) {
+        status = convert_for_all(&correct.options);
+    }
     if (status >= 0) {
+        remove_converted();
         clv_free(correct.options.clocks);
         correct_crew_end(&correct);
         return correct_crew_exit(status);

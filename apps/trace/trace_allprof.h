@@ -112,5 +112,7 @@ int64_t clv_allprof_reversed(const clv_allprof_t *trace, int32_t op, bool is_glo
                              int64_t *n_calls_p);
 /* Converts to the clock of rank 0, interpolating the offset linearly between init and finalize. */
 int64_t clv_allprof_global(const clv_allprof_rank_t *rank, int64_t local_ns);
+/* Converts back, to within 1 ns. */
+int64_t clv_allprof_local(const clv_allprof_rank_t *rank, int64_t global_ns);
 
 #endif

@@ -54,6 +54,15 @@ if [ -x "$tools/clv-correct" ]; then
     "$tools/clv-view" --export otf2 -o "$work/archive" "$work/job"
     tap_has 'clv-correct knows no latency inside a host where no two ranks share one' ' us between hosts, none inside,' \
         "$("$tools/clv-correct" "$work/archive/traces.otf2" --check)"
+    # Each of three ranks of an allreduce waits for two others on other hosts: 120 logical messages.
+    tap_ok 'clv-correct reads the folder, and by its offsets nothing is reversed' \
+        grep -qE '^  allreduce  +120  +0 ' <("$tools/clv-correct" "$work/job" --check)
+    tap_ok 'by the hosts own clocks one of each two between a pair of hosts is' \
+        grep -qE '^  allreduce  +120  +60 ' <("$tools/clv-correct" "$work/job" --check --presync none 2>/dev/null)
+    TMPDIR=$work "$tools/clv-correct" "$work/job" -o "$work/corrected" --json "$work/told" --quiet
+    tap_ok 'and writes an archive' test -s "$work/corrected/traces.otf2"
+    tap_has 'the report names the folder' "\"trace\":\"$work/job\"" "$(<"$work/told")"
+    tap_none 'the archive in between is gone' find "$work" -maxdepth 1 -name '*clv-correct-*'
 fi
 
 # ---- clv-predict

@@ -44,7 +44,8 @@ typedef struct correct_options {
     double gamma;              /* below 0: the default, twice if needed */
     double slope;
     bool is_line_per_process, is_check, has_dense_alltoallv, is_quiet;
-    bool only_ends; /* of the archive's offsets, only the first and last */
+    const char *shown; /* the input, unless that was converted */
+    bool only_ends;    /* of the archive's offsets, only the first and last */
     bool no_presync;
     bool has_no_refinement; /* do not refine clocks by the trace's own messages */
 } correct_options_t;

@@ -383,7 +383,7 @@ void correct_report(const correct_t *correct, FILE *out)
     fprintf(out,
             "%s: %llu events of %u locations, %u processes, %u hosts; %llu messages, %llu "
             "collectives\n",
-            correct->options.input, (unsigned long long) correct->n_events, archive->n_locations,
+            correct->options.shown, (unsigned long long) correct->n_events, archive->n_locations,
             n_processes(archive), archive->n_hosts, (unsigned long long) correct->n_messages,
             (unsigned long long) correct->n_collectives);
     report_clock(correct, out);
@@ -512,7 +512,7 @@ static void json_summary(const correct_t *correct, FILE *out)
     const correct_latency_t *latency = &correct->latency;
     int64_t length;
     clv_json_t json = clv_json_begin(out, PROGRAM, "trace");
-    clv_json_text(&json, "trace", correct->options.input);
+    clv_json_text(&json, "trace", correct->options.shown);
     clv_json_whole(&json, "events", (int64_t) correct->n_events);
     clv_json_whole(&json, "locations", archive->n_locations);
     clv_json_whole(&json, "ranks", n_processes(archive));

@@ -87,12 +87,13 @@ typedef struct view {
     bool has_time;   /* all have one clock */
     bool is_partial; /* a node, the end of a record, or a clock is missing: shown, exit status 2 */
     int64_t worst_bound_ns;
-    int64_t n_by_offsets;    /* collectives of a trace by liballprof ... */
-    int64_t n_reversed;      /* ... still reversed by its clock offsets, and without them: */
-    char reversed[192];      /* "20 of 32 allreduce, 2 of 3 barrier"; "": none */
-    clv_clva_cost_t cost;    /* as measured by clv, of the first communicator; 0: not measured */
-    clv_clva_early_t *early; /* by rank: the most its connection ever held; 0: unknown */
-    clv_clva_waits_t *waits; /* by rank, the newest; 0: coll_clv_wait was spin, or not told */
+    clv_allprof_rank_t *clocks; /* of a trace by liballprof, by rank; without calls */
+    int64_t n_by_offsets;       /* collectives of a trace by liballprof ... */
+    int64_t n_reversed;         /* ... still reversed by its clock offsets, and without them: */
+    char reversed[192];         /* "20 of 32 allreduce, 2 of 3 barrier"; "": none */
+    clv_clva_cost_t cost;       /* as measured by clv, of the first communicator; 0: not measured */
+    clv_clva_early_t *early;    /* by rank: the most its connection ever held; 0: unknown */
+    clv_clva_waits_t *waits;    /* by rank, the newest; 0: coll_clv_wait was spin, or not told */
 } view_t;
 
 /* The selection of the user. */

@@ -184,6 +184,19 @@ static void find_reversed(view_t *view, const clv_allprof_t *trace)
     }
 }
 
+static bool keep_clocks(loader_t *loader, const clv_allprof_t *trace)
+{
+    clv_allprof_rank_t *clocks = clv_alloc((size_t) trace->n_ranks, sizeof *clocks);
+
+    for (int32_t i = 0; i < trace->n_ranks && clocks != NULL; i++) {
+        clocks[i] = trace->ranks[i];
+        clocks[i].path = NULL;
+        clocks[i].calls = NULL;
+    }
+    loader->view->clocks = clocks;
+    return clocks != NULL || fail(loader, "%s", "out of memory");
+}
+
 /* Reads a folder of liballprof text as if the recorder had written it. */
 static bool open_allprof(loader_t *loader, const char *folder)
 {
@@ -200,7 +213,7 @@ static bool open_allprof(loader_t *loader, const char *folder)
             (void) take_node(loader, &node);
         }
     }
-    if (!loader->failed) {
+    if (!loader->failed && keep_clocks(loader, &trace)) {
         find_reversed(loader->view, &trace);
     }
     if (!loader->choice->is_quiet && !loader->failed && trace.n_other_comms > 0) {
@@ -805,6 +818,7 @@ void view_free(view_t *view)
         clv_free(comm->predicted_ns);
     }
     clv_free(view->comms);
+    clv_free(view->clocks);
     clv_free(view->streams);
     clv_free(view->nodes);
     clv_free(view->node_of);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * Writes recorded calls as an OTF2 archive (see view.h): hosts, ranks, communicators, and for each
- * call an enter, the collective's begin and end, and a leave, in global time. For timeline tools
- * and for clv-correct. Built if OTF2 is found; else view_no_otf2.c.
+ * call an enter, the collective's begin and end, and a leave, in global time; of a trace by
+ * liballprof in the hosts' own time, with its clock offsets. For timeline tools and for
+ * clv-correct. Built if OTF2 is found; else view_no_otf2.c.
  *
  * Nonblocking and persistent calls are left out: regions of a rank must nest. Stamps are ns from a
  * second before the first arrival. If a rank's clock lines overlap, its stamps are adjusted so that
@@ -60,6 +61,12 @@ static int in_time(const void *a, const void *b)
     return one->arrival_ns < other->arrival_ns ? -1 : one->arrival_ns > other->arrival_ns;
 }
 
+/* The time that is written. */
+static int64_t own_ns(const view_t *view, int32_t rank, int64_t global_ns)
+{
+    return view->clocks == NULL ? global_ns : clv_allprof_local(&view->clocks[rank], global_ns);
+}
+
 /* The calls of a rank over all communicators, by time. */
 static size_t list_calls(const archive_t *archive, int32_t rank)
 {
@@ -72,12 +79,18 @@ static size_t list_calls(const archive_t *archive, int32_t rank)
         for (int32_t i = 0; is_there && i < comm->n_calls; i++) {
             const size_t cell = (size_t) i * (size_t) comm->n_ranks + (size_t) comm->rank_of[rank];
             if (comm->arrival_ns[cell] != CLV_NUMBERS_NO_TIME) {
-                archive->calls[n++] = (one_t){comm->arrival_ns[cell], comm->exit_ns[cell], k, i};
+                archive->calls[n++] = (one_t){own_ns(view, rank, comm->arrival_ns[cell]),
+                                              own_ns(view, rank, comm->exit_ns[cell]), k, i};
             }
         }
     }
     qsort(archive->calls, n, sizeof *archive->calls, in_time);
     return n;
+}
+
+static OTF2_TimeStamp stamp(const archive_t *archive, int64_t ns)
+{
+    return (OTF2_TimeStamp) (ns - archive->first_ns + NS_PER_S);
 }
 
 static void put_call(archive_t *archive, OTF2_EvtWriter *writer, int32_t rank, const one_t *one,
@@ -94,8 +107,7 @@ static void put_call(archive_t *archive, OTF2_EvtWriter *writer, int32_t rank, c
     const uint64_t received = has_root && !comes_from_root && !is_root ? 0 : bytes;
     const int64_t begin_ns = clv_larger(one->arrival_ns, *now_ns);
     const int64_t end_ns = clv_larger(one->exit_ns, begin_ns);
-    const OTF2_TimeStamp begin = (OTF2_TimeStamp) (begin_ns - archive->first_ns + NS_PER_S);
-    const OTF2_TimeStamp end = (OTF2_TimeStamp) (end_ns - archive->first_ns + NS_PER_S);
+    const OTF2_TimeStamp begin = stamp(archive, begin_ns), end = stamp(archive, end_ns);
 
     keep(archive, OTF2_EvtWriter_Enter(writer, NULL, begin, key->op));
     keep(archive, OTF2_EvtWriter_MpiCollectiveBegin(writer, NULL, begin));
@@ -105,6 +117,19 @@ static void put_call(archive_t *archive, OTF2_EvtWriter *writer, int32_t rank, c
     keep(archive, OTF2_EvtWriter_Leave(writer, NULL, end, key->op));
     archive->n_events[rank] += 4;
     *now_ns = end_ns;
+}
+
+/* From init to finalize; of one that has no finalize only init's. */
+static void put_offsets(archive_t *archive, OTF2_DefWriter *writer, int32_t rank)
+{
+    const clv_allprof_rank_t *clock = &archive->view->clocks[rank];
+
+    keep(archive, OTF2_DefWriter_WriteClockOffset(writer, stamp(archive, clock->init_ns),
+                                                  clock->init_offset_ns, 0));
+    if (clock->finalize_ns > clock->init_ns) {
+        keep(archive, OTF2_DefWriter_WriteClockOffset(writer, stamp(archive, clock->finalize_ns),
+                                                      clock->finalize_offset_ns, 0));
+    }
 }
 
 static void put_events(archive_t *archive)
@@ -124,6 +149,9 @@ static void put_events(archive_t *archive)
     keep(archive, OTF2_Archive_OpenDefFiles(archive->otf2));
     for (int32_t rank = 0; rank < archive->view->n_ranks; rank++) {
         OTF2_DefWriter *writer = OTF2_Archive_GetDefWriter(archive->otf2, (uint64_t) rank);
+        if (archive->view->clocks != NULL) {
+            put_offsets(archive, writer, rank);
+        }
         keep(archive, OTF2_Archive_CloseDefWriter(archive->otf2, writer));
     }
     keep(archive, OTF2_Archive_CloseDefFiles(archive->otf2));
@@ -234,6 +262,12 @@ static void define(archive_t *archive)
 
 /* ---- the archive ----------------------------------------------------------------------------- */
 
+static void span(archive_t *archive, int64_t first_ns, int64_t end_ns)
+{
+    archive->first_ns = clv_smaller(archive->first_ns, first_ns);
+    archive->end_ns = clv_larger(archive->end_ns, end_ns);
+}
+
 /* Finds its time span, and allocates the calls of a rank. False: no memory. */
 static bool measure(archive_t *archive)
 {
@@ -247,10 +281,14 @@ static bool measure(archive_t *archive)
         n_calls += (size_t) comm->n_calls;
         for (size_t i = 0; i < (size_t) comm->n_calls * (size_t) comm->n_ranks; i++) {
             if (comm->arrival_ns[i] != CLV_NUMBERS_NO_TIME) {
-                archive->first_ns = clv_smaller(archive->first_ns, comm->arrival_ns[i]);
-                archive->end_ns = clv_larger(archive->end_ns, comm->exit_ns[i]);
+                const int32_t rank = comm->members[i % (size_t) comm->n_ranks];
+                span(archive, own_ns(view, rank, comm->arrival_ns[i]),
+                     own_ns(view, rank, comm->exit_ns[i]));
             }
         }
+    }
+    for (int32_t r = 0; r < view->n_ranks && view->clocks != NULL; r++) {
+        span(archive, view->clocks[r].init_ns, view->clocks[r].finalize_ns);
     }
     archive->calls = clv_alloc(n_calls, sizeof *archive->calls);
     archive->n_events = clv_alloc((size_t) view->n_ranks, sizeof *archive->n_events);
