@@ -81,7 +81,7 @@ if [ "${1:-}" = simulate ]; then
     echo '| processes | events | corrected [ms], simulated | by one process here | took [s] |'
     echo '|---|---|---|---|---|'
     [ $# -gt 0 ] || set -- 16 64 256
-    for n; do simulate "$n" 100 || exit 1; done
+    for n; do simulate "$n" 400 || exit 1; done
     exit
 fi
 
