@@ -28,7 +28,7 @@ clv_pap_sources = pap_predict/agree/pap_agree.c pap_predict/agree/pap_agree_end.
 	pap_predict/predict/pap_follow.c pap_predict/predict/pap_compute.c pap_predict/predict/pap_ewma.c \
 	pap_predict/predict/pap_forecast.c \
 	pap_predict/predict/pap_hints.c pap_predict/predict/pap_history.c pap_predict/predict/pap_judge.c \
-	pap_predict/predict/pap_numbers.c pap_predict/predict/pap_sampling.c pap_predict/predict/pap_last.c pap_predict/predict/pap_median.c \
+	pap_predict/predict/pap_numbers.c pap_predict/predict/pap_sampling.c pap_predict/predict/pap_median.c \
 	pap_predict/predict/pap_periodic.c pap_predict/predict/pap_predictors.c \
 	pap_predict/predict/pap_sma.c
 

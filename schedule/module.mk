@@ -16,7 +16,7 @@ clv_schedule_headers = \
 	schedule/sched_replay.h \
 	schedule/sched_host_order.h \
 	schedule/generators/sched_bitset.h \
-	schedule/generators/sched_busy.h schedule/generators/sched_active.h \
+	schedule/generators/sched_active.h \
 	schedule/generators/sched_simd.h
 clv_schedule_sources = \
 	schedule/sched_cache.c \
@@ -42,17 +42,16 @@ clv_schedule_sources = \
 	schedule/generators/sched_bitset_round.inc \
 	schedule/generators/sched_bitset_sets.inc \
 	schedule/generators/sched_chain.c \
-	schedule/generators/sched_clairvoyant.c \
 	schedule/generators/sched_classic.c \
 	schedule/generators/sched_cut_ring.c \
 	schedule/generators/sched_active.c \
 	schedule/generators/sched_helper_trees.c \
 	schedule/generators/sched_nodes.c \
-	schedule/generators/sched_segtree.c \
-	schedule/generators/sched_segtree_nodes.inc \
 	schedule/generators/sched_simd.c
-clv_read_sources += schedule/sched_print.c schedule/sched_read.c schedule/sched_validate.c
-clv_read_headers += schedule/sched_print.h schedule/sched_read.h
+clv_read_sources += schedule/sched_print.c schedule/sched_read.c schedule/sched_validate.c schedule/sched_oracles.c \
+	schedule/generators/sched_clairvoyant.c schedule/generators/sched_segtree.c \
+	schedule/generators/sched_segtree_nodes.inc
+clv_read_headers += schedule/sched_print.h schedule/sched_read.h schedule/generators/sched_busy.h
 
 unit_tests += tests/schedule/test_sched_plan tests/schedule/test_sched_exec tests/schedule/test_sched_agreement
 unit_tests += tests/schedule/test_sched_credit

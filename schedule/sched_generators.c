@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The table of generators and their one entry function, which checks the arguments.
+ * The table of generators and their one entry function, which checks the arguments. Tools and tests
+ * get those of sched_oracles.c, whose table has more rows.
  */
 #include "schedule/sched_generators.h"
 

@@ -10,14 +10,21 @@
 
 #include "schedule/schedule.h"
 
+/* Only for tools and tests, whose table sched_oracles.c has. */
+#ifdef CLV_WITH_ORACLES
+#define CLV_ORACLE(...) __VA_ARGS__
+#else
+#define CLV_ORACLE(...)
+#endif
+
 #define CLV_GENERATOR_MAP(XX)                                                                      \
     XX("bitset", bitset, "Clairvoyant by dual bit sets, the default")                              \
-    XX("segtree", segtree, "Clairvoyant by segment tree, the paper's own")                         \
-    XX("linear", linear, "Clairvoyant by linear search, the oracle")                               \
+    CLV_ORACLE(XX("segtree", segtree, "Clairvoyant by segment tree, the paper's own"))             \
+    CLV_ORACLE(XX("linear", linear, "Clairvoyant by linear search, the oracle"))                   \
     XX("latest-first", latest, "like Clairvoyant, but serves the latest arrivals first")           \
     XX("latest-first-rns", latest_rns, "latest-first whose root never sends once it has arrived")  \
-    XX("latest-first-linear", latest_linear, "latest-first by linear search, the oracle")          \
-    XX("latest-first-rns-linear", latest_rns_linear, "latest-first-rns by linear search")          \
+    CLV_ORACLE(XX("latest-first-linear", latest_linear, "latest-first by linear search"))          \
+    CLV_ORACLE(XX("latest-first-rns-linear", latest_rns_linear, "the same for latest-first-rns"))  \
     XX("chain", chain, "one pipelined chain sorted by arrival, latest nearest the root")           \
     XX("chain-by-rank", chain_by_rank, "pipelined chain by rank")                                  \
     XX("binomial", binomial, "binomial tree, whole vectors")                                       \

@@ -127,8 +127,9 @@ typedef struct clv_generator {
     clv_status_t (*fast)(const clv_instance_t *instance, clv_fast_estimate_t **fast_p);
 } clv_generator_t;
 
-/* The table, ending in a row with name NULL: bitset (the default, first), segtree, linear,
- * latest-first, latest-first-rns, chain (sorted by arrival, latest nearest the root), ... */
+/* The table, ending in a row with name NULL: bitset (the default, first), latest-first,
+ * latest-first-rns, chain (sorted by arrival, latest nearest the root), ...; in tools and tests
+ * segtree, linear and other oracles, too. */
 extern const clv_generator_t clv_generators[];
 
 /* The row of that name, or NULL. */

@@ -29,6 +29,8 @@
  * while it waits, and as the sink it gets those segments back, combined with more, in rounds 3, 4
  * and 5.
  */
+#define CLV_WITH_ORACLES
+
 #include <stdlib.h>
 #include <string.h>
 

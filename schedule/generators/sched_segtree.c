@@ -12,6 +12,8 @@
  * Memory: 5 bits per (rank, segment), rounded up to vectors and the tree to a power of two.
  * Time: O(segments / vector width * log ranks) per search and per send.
  */
+#define CLV_WITH_ORACLES
+
 #include <string.h>
 
 #include "schedule/generators/sched_active.h"

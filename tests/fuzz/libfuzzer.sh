@@ -9,7 +9,7 @@ fuzz_clva|1024|record/record_clva{,_read}.c util/util_list.c
 fuzz_pap_agree|2048|pap_predict/agree/pap_{record_set,tree,wire,agree{,_end,_links,_receive,_records,_send}}.c
 fuzz_pap_pending|512|pap_predict/pap_endpoint.c pap_predict/net/net_{channel,interface,mac}.c util/util_{place,secret}.c
 fuzz_pap_wire|2048|pap_predict/agree/pap_{record_set,tree,wire,agree{,_end,_links,_receive,_records,_send}}.c
-fuzz_sched|2048|tests/support/random_plan.c schedule/{,generators/}*.c
+fuzz_sched|2048|tests/support/random_plan.c schedule/{sched_[!g]*,sched_goal,generators/*}.c
 fuzz_trace|512|apps/trace/trace{,_read}.c
 '
 fuzz_all='tests/fuzz/fuzz_alloc.c util/util_log.c util/util_status.c'
