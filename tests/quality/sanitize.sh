@@ -30,7 +30,7 @@ export TSAN_OPTIONS=halt_on_error=1
 
 unit_tests() { # kind
     CLV_BUILD=$top/build-$1 CLV_CONFIGURE=--without-ompi CFLAGS=$(flags_of "$1") \
-        timeout 1800 "$top/clv" test "$unit_tests"
+        timeout 3600 "$top/clv" test "$unit_tests"
 }
 
 # All operations blocking, nonblocking and persistent, two threads, these with clv's own counters, too; a finding
