@@ -7,7 +7,7 @@
 # is larger.
 #
 #   tests/quality/replay.sh [TRACES [SEED]]     1000 and 1; 40 minutes on two cores, 3 GB of disk; TAP
-#   tests/quality/replay.sh simulate [PROCESSES...]     16 64 256; about half a minute on one core
+#   tests/quality/replay.sh simulate [PROCESSES...]     16 64 256; a minute; 512: two minutes, 4 GB
 #
 # simulate: the same sources built with smpicc and run under SimGrid (Debian: libsimgrid-dev), each process on a
 # host of its own, links of 100 Gb/s and 1 us, collectives as Open MPI's. A trace has as many ranks as there are
