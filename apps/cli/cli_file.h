@@ -38,6 +38,10 @@ clv_status_t clv_output_check(FILE *out, const char *path, char *reason,
 clv_status_t clv_output_close(FILE *out, const char *path, char *reason,
                               size_t reason_bytes) CLV_MUST_CHECK;
 
+/* Executes the program that is installed beside this one: the first of n_places that there is, each
+ * relative to this program's folder. Returns only on failure, with errno. */
+void clv_become_beside(const char *const *places, size_t n_places, char *const *argv);
+
 /* For the end of a main. Returns status. If that is 0 and standard output lost something, prints
  * one line on standard error and returns 1. */
 int clv_output_end(const clv_program_t *program, int status);

@@ -247,21 +247,12 @@ static bool read_clocks(correct_t *correct)
 /* That archive, in all processes; removed by the first one. */
 static char converted[4096];
 
-/* Looks beside this program, in the build folder and in the installation. */
-static void become_view(const char *folder, const char *into)
+static void become_view(const char *folder)
 {
-    static const char *const places[] = {"%.*s/clv-view", "%.*s/../clv-view",
-                                         "%.*s/../../bin/clv-view"};
-    char own[4000], path[4096];
-    const ssize_t n = readlink("/proc/self/exe", own, sizeof own);
-    int length = n > 0 ? (int) n : 0;
-    while (length > 0 && own[length - 1] != '/') {
-        length--;
-    }
-    for (size_t i = 0; length > 0 && i < sizeof places / sizeof places[0]; i++) {
-        (void) snprintf(path, sizeof path, places[i], length - 1, own);
-        execl(path, "clv-view", "--export", "otf2", "-o", into, folder, (char *) NULL);
-    }
+    /* beside clv-correct; beside clv-correct-mpi in the build folder, and in the installation */
+    static const char *const places[] = {"clv-view", "../clv-view", "../../bin/clv-view"};
+    char *const argv[] = {"clv-view", "--export", "otf2", "-o", converted, (char *) folder, NULL};
+    clv_become_beside(places, sizeof places / sizeof places[0], argv);
     fprintf(stderr, "clv-correct: cannot start clv-view: %s\n", strerror(errno));
     _exit(CORRECT_EXIT_MACHINE);
 }
@@ -286,7 +277,7 @@ static int convert(const correct_options_t *options)
     }
     const pid_t view = fork();
     if (view == 0) {
-        become_view(options->input, converted);
+        become_view(options->input);
     }
     return view < 0 || waitpid(view, &status, 0) != view || !WIFEXITED(status)
                ? CORRECT_EXIT_MACHINE

@@ -7,31 +7,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-#include "apps/cli/cli_options.h"
+#include "apps/cli/cli_file.h"
 #include "apps/tools/correct/correct_crew.h"
 
 static bool is_started_by_mpirun(void)
 {
     return getenv("OMPI_COMM_WORLD_SIZE") != NULL || getenv("PMIX_RANK") != NULL;
-}
-
-/* Looks in this program's build folder, then in the installation. */
-static void become_replay(char **argv)
-{
-    static const char *const places[] = {"%.*s/replay/clv-correct-mpi",
-                                         "%.*s/../libexec/clv/clv-correct-mpi"};
-    char own[4000], path[4096];
-    const ssize_t n = readlink("/proc/self/exe", own, sizeof own);
-    int length = n > 0 ? (int) n : 0;
-    while (length > 0 && own[length - 1] != '/') {
-        length--;
-    }
-    for (size_t i = 0; length > 0 && i < sizeof places / sizeof places[0]; i++) {
-        (void) snprintf(path, sizeof path, places[i], length - 1, own);
-        execv(path, argv);
-    }
 }
 
 void correct_crew_begin(int *argc, char ***argv)
@@ -40,8 +22,11 @@ void correct_crew_begin(int *argc, char ***argv)
     if (!is_started_by_mpirun()) {
         return;
     }
+    /* in the build folder, and in the installation */
+    static const char *const places[] = {"replay/clv-correct-mpi",
+                                         "../libexec/clv/clv-correct-mpi"};
     char reason[256];
-    become_replay(*argv);
+    clv_become_beside(places, sizeof places / sizeof places[0], *argv);
     (void) snprintf(reason, sizeof reason,
                     "started by mpirun, but cannot start clv-correct-mpi: %s (it is built where "
                     "MPI is)",
