@@ -11,9 +11,10 @@
 #
 # simulate: the same sources built with smpicc and run under SimGrid (Debian: libsimgrid-dev), each process on a
 # host of its own, links of 100 Gb/s and 1 us, collectives as Open MPI's. A trace has as many ranks as there are
-# processes and the same work for each, so time should not grow. Time that processes compute is taken from this
-# machine's clock, while all run in one process of it and spoil each other's caches; waiting processes do not poll.
-# Prints the forward and backward pass without reading and writing, whose files are all on this machine's disk.
+# processes, each with 400 operations, so time should grow no faster than the trees of collectives. Time that
+# processes compute is taken from this machine's clock, while all run in one process of it and spoil each other's
+# caches; waiting processes do not poll. Prints the forward and backward pass without reading and writing, whose
+# files are all on this machine's disk.
 set -u
 top=$(cd "$(dirname "$0")/../.." && pwd)
 build=${CLV_BUILD:-$top/build}
@@ -40,12 +41,13 @@ build_simulated() {
 H
     for file in $(make -s -C "$build" show-replay-files); do
         object=$(tr / _ <<<"${file%.c}").o
-        [ "$file" != "${file%.c}" ] && [ ! -e "$object" ] || continue
+        [ "$file" = "${file%.c}" ] || [ -e "$object" ] && continue
         smpicc -c -fPIC -std=gnu11 -O2 -D_GNU_SOURCE -DSMPI_NO_OVERRIDE_MALLOC -w -include ./simulated.h \
             -I"$top" -I"$build" -I"$build/apps/tools/correct" "$top/$file" -o "$object" || return
     done
-    smpicc ./*.o "$build/.libs/libclvcore.a" $(pkg-config --libs otf2 2>/dev/null || echo -lopen-trace-format2) -lhwloc -lm \
-        -lpthread -o simulated
+    # shellcheck disable=SC2046
+    smpicc ./*.o "$build/.libs/libclvcore.a" \
+        $(pkg-config --libs otf2 2>/dev/null || echo -lopen-trace-format2) -lhwloc -lm -lpthread -o simulated
 }
 
 simulate() { # processes, operations of each
