@@ -6,7 +6,6 @@
  * Its parts: correct.h. The algorithm: apps/clc/clc.h. See the man page.
  */
 #include <errno.h>
-#include <ftw.h>
 #include <libgen.h>
 #include <stdlib.h>
 #include <string.h>
@@ -303,18 +302,10 @@ static int convert_for_all(correct_options_t *options)
     return status;
 }
 
-static int remove_one(const char *path, const struct stat *status, int type, struct FTW *place)
-{
-    (void) status;
-    (void) type;
-    (void) place;
-    return remove(path);
-}
-
 static void remove_converted(void)
 {
     if (converted[0] && correct_crew_is_first()) {
-        (void) nftw(converted, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+        correct_remove_folder(converted);
     }
 }
 

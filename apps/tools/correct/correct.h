@@ -250,6 +250,7 @@ uint32_t correct_peer(const correct_comm_t *comm, uint32_t process, uint32_t ran
 /* ---- correct_records.c: reading and writing every kind of record ---- */
 bool correct_read_events(correct_t *correct);
 bool correct_write(correct_t *correct);
+void correct_remove_folder(const char *folder); /* with all in it */
 
 /* ---- correct_clva.c ---- */
 

@@ -816,6 +816,11 @@ static int remove_one(const char *path, const struct stat *status, int kind, str
     return remove(path);
 }
 
+void correct_remove_folder(const char *folder)
+{
+    (void) nftw(folder, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+}
+
 static bool write_events(job_t *job)
 {
     if (!correct_crew_agree(written(OTF2_Archive_OpenEvtFiles(job->archive)))) {
@@ -893,7 +898,7 @@ bool correct_write(correct_t *correct)
     }
     is_good = correct_crew_agree(is_good);
     if (!is_good && is_first) {
-        nftw(folder, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+        correct_remove_folder(folder);
     }
     return is_good;
 }

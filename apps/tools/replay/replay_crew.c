@@ -53,7 +53,8 @@ void replay_pause(int *n_looks)
 }
 
 /* Pauses between tests: MPI's own wait would spin on a processor that the awaited process may
- * need. */
+ * need. A test before a pause is MPI_Testall, which tests/quality/replay.sh turns into a wait where
+ * it simulates. */
 static void await_all(void)
 {
     MPI_Request all;
